@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from honeyguide.adapters.html.charset import to_markup
 from honeyguide.adapters.html.guards import bound_size, is_page, mark_styling
-from honeyguide.adapters.html.page import parse_head, parse_page
+from honeyguide.adapters.html.page import base_of, parse_head, parse_page
 from honeyguide.adapters.html.rendering.inline import escape
 from honeyguide.adapters.html.rendering.main_part import main_part
 from honeyguide.adapters.html.rendering.tokens import MAX_TOKENS, ContentTree
@@ -49,7 +49,7 @@ def main_content(body: bytes, url: Url, content_type: str | None = None) -> Cont
         whole = main_part(tree.tokens(use_names=False))
         if whole.prose_chars() >= max(_MUCH_MORE * part.prose_chars(), _SOME_CHARS):
             part = whole
-    written = write(part, _Hrefs(tree.base(), url).resolve)
+    written = write(part, partial(_resolve, base_of(tree.base(), url), {}))
     is_cut = written.is_cut or len(part.tokens.kinds) >= MAX_TOKENS or len(bounded) < len(markup)
     is_cut = is_cut or len(body) > MAX_HTML_BYTES
     title = tree.title(written)
@@ -60,34 +60,23 @@ def main_content(body: bytes, url: Url, content_type: str | None = None) -> Cont
     return Content(f"{title}\n{written.text}".rstrip(), markdown, headings, is_cut)
 
 
-class _Hrefs:
-    """The hrefs of a page as absolute URLs that can stand in Markdown."""
+def _resolve(base: Url, known: dict[str, str], href: str) -> str:
+    """Return an absolute URL that can stand in Markdown; empty if it leads nowhere else, or cannot be followed."""
+    if href not in known:
+        known[href] = _in_brackets(_absolute(href, base))
+    return known[href]
 
-    def __init__(self, base: str, url: Url) -> None:
-        self._base = url
-        self._known: dict[str, str] = {}
-        try:
-            self._base = Url.parse(base, url) if base else url
-        except UrlError:
-            self._base = url
 
-    def resolve(self, href: str) -> str:
-        """Return an absolute URL; empty if it leads nowhere else, or cannot be followed."""
-        known = self._known.get(href)
-        if known is None:
-            known = self._known[href] = self._absolute(href)
-        return known
-
-    def _absolute(self, href: str) -> str:
-        if href.startswith("#") or not href or len(href) > _MAX_HREF:
-            return ""
-        if href.lower().startswith(_OTHER_SCHEMES):
-            return _in_brackets(href)
-        stem, mark, fragment = href.partition("#")
-        try:
-            return _in_brackets(Url.parse(stem, self._base).as_linked + mark + fragment)
-        except UrlError:
-            return ""
+def _absolute(href: str, base: Url) -> str:
+    if href.startswith("#") or not href or len(href) > _MAX_HREF:
+        return ""
+    if href.lower().startswith(_OTHER_SCHEMES):
+        return href
+    stem, mark, fragment = href.partition("#")
+    try:
+        return Url.parse(stem, base).as_linked + mark + fragment
+    except UrlError:
+        return ""
 
 
 def _in_brackets(url: str) -> str:

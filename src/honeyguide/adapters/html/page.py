@@ -47,7 +47,7 @@ def parse_page(
     """
     document, unread_bytes = _parse(body, content_type)
     metadata = Metadata(document)
-    base = _base(metadata.base, url)
+    base = base_of(metadata.base, url)
     links, text = Links(document, base), document.text()
     if with_groups:
         links.group(url)
@@ -95,7 +95,7 @@ def forward_of(body: bytes, url: Url, content_type: str | None = None) -> Url | 
         return None
     document, _ = _parse(start, content_type)
     metadata = Metadata(document)
-    base, refresh = _base(metadata.base, url), _REFRESH.fullmatch(metadata.refresh)
+    base, refresh = base_of(metadata.base, url), _REFRESH.fullmatch(metadata.refresh)
     frames = [link.url for link in Links(document, base).merged() if link.rel == FRAME]
     if refresh is not None and not not_a_page(refresh[1]):
         try:
@@ -112,7 +112,7 @@ def extract_links(html: bytes | str, url: Url) -> tuple[Link, ...]:
     ['Logo']
     """
     document, _ = _parse(html, None)
-    return Links(document, _base(Metadata(document).base, url)).merged()
+    return Links(document, base_of(Metadata(document).base, url)).merged()
 
 
 def _parse(body: bytes | str, content_type: str | None) -> tuple[Document, int]:
@@ -127,7 +127,7 @@ def _parse(body: bytes | str, content_type: str | None) -> tuple[Document, int]:
     return Document(markup), unread_bytes
 
 
-def _base(href: str | None, url: Url) -> Url:
+def base_of(href: str | None, url: Url) -> Url:
     """Find what relative links resolve against: the base element's href if it is a URL, else the page."""
     try:
         return url if href is None else Url.parse(href, url)

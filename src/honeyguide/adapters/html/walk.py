@@ -72,17 +72,17 @@ NAVIGATION_NAMES = frozenset({
 FOOTER_NAMES = frozenset({"footer", "site-footer", "page-footer", "main-footer", "colophon"})
 
 
-def _numbers(names: str) -> set[int]:
+def numbers_of(names: str) -> set[int]:
     """Ask the parser for its numbers of tags, which differ between versions; a tag it does not know has an address."""
     document = LexborHTMLParser(b"")
     return {number for name in names.split() if (number := document.create_node(name).tag_id) < 1 << 16}
 
 
-KINDS: Final = {number: kind for kind, names in _TAGS.items() for number in _numbers(names)}
+KINDS: Final = {number: kind for kind, names in _TAGS.items() for number in numbers_of(names)}
 TEXT: Final = next(node.tag_id for node in LexborHTMLParser(b"text").css("body")[0].iter(include_text=True))
 NO_STYLING: Final = frozenset({*KINDS, TEXT})
-AREA: Final = _numbers("area")
-WITH_ALTERNATIVES: Final = {number: tag for tag in ("img", "input", "title") for number in _numbers(tag)}
+AREA: Final = numbers_of("area")
+WITH_ALTERNATIVES: Final = {number: tag for tag in ("img", "input", "title") for number in numbers_of(tag)}
 
 
 class TextPieces:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.html.rendering.kinds import Kind
+from honeyguide.adapters.html.rendering import kinds
 from honeyguide.adapters.html.rendering.tokens import Box, Tokens
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ _ROW_LINKS = 3  # at an edge, at least
 _ROW_SHARE = 0.7  # of the characters of an edge are links
 _ROW_MOST = 0.5  # of the characters of a page: an edge with more is what the page is for
 _PROSE_CHARS = 60  # outside of links, in one block
-_TEXTS = (Kind.TEXT, Kind.LINKED_TEXT)
-_INLINE = frozenset(
-    {Kind.TEXT, Kind.LINKED_TEXT, Kind.LINK, -Kind.LINK, Kind.STYLE, Kind.CODE, -Kind.CODE, Kind.IMAGE}
-)
+_INLINE = frozenset({
+    kinds.TEXT, kinds.LINKED_TEXT, kinds.LINK, -kinds.LINK, kinds.STYLE, kinds.CODE, -kinds.CODE, kinds.IMAGE,
+})  # fmt: skip
 
 
 class PagePart(NamedTuple):
@@ -37,8 +36,9 @@ class PagePart(NamedTuple):
 
     def prose_chars(self) -> int:
         """Count the characters of text outside of links."""
-        kinds, values = self.tokens.kinds, self.tokens.values
-        return sum(len(values[at].strip()) for at in range(self.first, self.last) if kinds[at] == Kind.TEXT)
+        part = slice(self.first, self.last)
+        pairs = zip(self.tokens.kinds[part], self.tokens.values[part], strict=True)
+        return sum(len(value.strip()) for kind, value in pairs if kind == kinds.TEXT)
 
 
 def main_part(tokens: Tokens) -> PagePart:
@@ -52,27 +52,21 @@ def main_part(tokens: Tokens) -> PagePart:
 
 def _marked(tokens: Tokens) -> Box | None:
     """Find a main element with a third of the text, in it an article with most of it; or else such an article."""
-    mains = [box for box in tokens.boxes if box.kind == Kind.MAIN]
-    main = max(mains, key=_chars, default=None)
-    if main is not None and main.chars and main.chars >= _MAIN_SHARE * tokens.chars:
-        return _article(tokens, main) or main
-    return _article(tokens, Box(Kind.MAIN, 0, len(tokens.kinds), tokens.chars))
+    page = Box(kinds.BLOCK, 0, len(tokens.kinds), tokens.chars)
+    main = _large(tokens, kinds.MAIN, page, _MAIN_SHARE)
+    return _large(tokens, kinds.ARTICLE, main or page, _ARTICLE_SHARE) or main
 
 
-def _article(tokens: Tokens, around: Box) -> Box | None:
-    """Find an article with most of the text of a part."""
-    inside = (
-        box for box in tokens.boxes if box.kind == Kind.ARTICLE and around.first <= box.first < around.last
-    )
+def _large(tokens: Tokens, kind: int, around: Box, share: float) -> Box | None:
+    """Find the largest element of a kind in a part, if it has a share of its text."""
+    inside = (box for box in tokens.boxes if box.kind == kind and around.first <= box.first < around.last)
     found = max(inside, key=_chars, default=None)
-    return (
-        found if found is not None and found.chars and found.chars >= _ARTICLE_SHARE * around.chars else None
-    )
+    return found if found is not None and found.chars and found.chars >= share * around.chars else None
 
 
 def _named(tokens: Tokens) -> Box | None:
     """Find the innermost element with most of the text whose name says content, unless it is one of several."""
-    named = [box for box in tokens.boxes if box.kind == Kind.NAMED_CONTENT and box.chars]
+    named = [box for box in tokens.boxes if box.kind == kinds.NAMED_CONTENT and box.chars]
     large = [box for box in named if box.chars >= _NAMED_SHARE * tokens.chars]
     if not large:
         return None
@@ -99,20 +93,20 @@ def _edge(tokens: Tokens, order: Iterable[int]) -> int:
     before_block = (0, 0, 0)
     for number, at in enumerate(order):
         kind = tokens.kinds[at]
-        if kind in _TEXTS:
+        if 0 <= kind <= kinds.LINKED_TEXT:
             size = len(tokens.values[at].strip())
             chars += size
-            if kind == Kind.LINKED_TEXT:
+            if kind == kinds.LINKED_TEXT:
                 linked += size
             else:
                 prose += size
                 if prose >= _PROSE_CHARS:
                     passed, (links, linked, chars) = block_start, before_block
                     break
-        elif abs(kind) == Kind.HEADING:
+        elif abs(kind) == kinds.HEADING:
             passed = number
             break
-        elif kind == Kind.LINK:
+        elif kind == kinds.LINK:
             links += 1
         elif kind not in _INLINE:
             prose, block_start, before_block = 0, number, (links, linked, chars)
@@ -125,7 +119,7 @@ def _has_prose(part: PagePart) -> bool:
     tokens, prose = part.tokens, 0
     for at in range(part.first, part.last):
         kind = tokens.kinds[at]
-        if kind == Kind.TEXT:
+        if kind == kinds.TEXT:
             prose += len(tokens.values[at].strip())
             if prose >= _PROSE_CHARS:
                 return True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from honeyguide.adapters.html.rendering.kinds import Kind, _kinds_by_number
+from honeyguide.adapters.html.rendering import kinds
 from honeyguide.adapters.html.walk import FOOTER_NAMES, NAVIGATION_NAMES, TEXT
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _NAME_CHARS = 300  # of class and id are read
 
 # Elements whose attributes say what they are.
 _NAMED: Final = frozenset({
-    Kind.BLOCK, Kind.SECTION, Kind.MAIN, Kind.ARTICLE, Kind.HEADER, Kind.FOOTER, Kind.ASIDE, Kind.BULLETS, Kind.NUMBERS,
-    Kind.TABLE, Kind.PRE, Kind.CELL, Kind.TERM, Kind.LINK, Kind.IMAGE, Kind.STYLE,
+    kinds.BLOCK, kinds.SECTION, kinds.MAIN, kinds.ARTICLE, kinds.HEADER, kinds.FOOTER, kinds.ASIDE, kinds.BULLETS, kinds.NUMBERS,
+    kinds.TABLE, kinds.PRE, kinds.CELL, kinds.TERM, kinds.LINK, kinds.IMAGE, kinds.STYLE,
 })  # fmt: skip
 _CONTENT_NAMES = frozenset({
     "content", "main-content", "maincontent", "page-content", "entry-content", "post-content", "article-content", "body",
@@ -58,19 +58,18 @@ _HIDING = re.compile(rb"hidden|display: ?none", re.IGNORECASE)
 _HIDDEN = '[hidden],[aria-hidden="true"],[style*="display:none"],[style*="display: none"]'
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|source|brush)[-:]\s?([\w+#-]{1,30})")
 _NO_LANGUAGES = frozenset({"none", "default", "text", "notranslate", "highlight", "source"})
-_SCOPES: Final = frozenset({Kind.SECTION, Kind.MAIN, Kind.ARTICLE})
-_BOXES: Final = frozenset({Kind.MAIN, Kind.ARTICLE, Kind.NAMED_CONTENT})
-_VOID: Final = frozenset({Kind.IMAGE, Kind.LINE_BREAK, Kind.RULE, Kind.STYLE})
+_SCOPES: Final = frozenset({kinds.SECTION, kinds.MAIN, kinds.ARTICLE})
+_BOXES: Final = frozenset({kinds.MAIN, kinds.ARTICLE, kinds.NAMED_CONTENT})
+_VOID: Final = frozenset({kinds.IMAGE, kinds.LINE_BREAK, kinds.RULE, kinds.STYLE})
 _NO_LINES: Final = frozenset({  # in a cell
-    Kind.PRE, Kind.BULLETS, Kind.NUMBERS, Kind.HEADING, Kind.QUOTE, Kind.TERM, Kind.TABLE,
+    kinds.PRE, kinds.BULLETS, kinds.NUMBERS, kinds.HEADING, kinds.QUOTE, kinds.TERM, kinds.TABLE,
 })  # fmt: skip
 _KEEP, _OUT_NAME, _WEAK, _MAIN, _CONTENT = range(5)
 _KIND_BY_NAME: Final[dict[tuple[int, int], int]] = {
-    (_CONTENT, Kind.BLOCK): Kind.NAMED_CONTENT,
-    (_CONTENT, Kind.SECTION): Kind.NAMED_CONTENT,
-    **{(_MAIN, kind): Kind.MAIN for kind in (Kind.BLOCK, Kind.SECTION, Kind.ARTICLE)},
+    (_CONTENT, kinds.BLOCK): kinds.NAMED_CONTENT,
+    (_CONTENT, kinds.SECTION): kinds.NAMED_CONTENT,
+    **{(_MAIN, kind): kinds.MAIN for kind in (kinds.BLOCK, kinds.SECTION, kinds.ARTICLE)},
 }
-_LINK: Final = int(Kind.LINK)
 _NOWHERE = (0, 0, 0, 0)
 _ROLES: Final = {
     **dict.fromkeys(
@@ -82,13 +81,10 @@ _ROLES: Final = {
 }
 
 
-_KINDS, _NAMES = _kinds_by_number()
-
-
 class Box(NamedTuple):
     """An element that may be the main part: its tokens, and how many characters of text it has."""
 
-    kind: Kind
+    kind: int
     first: int
     last: int  # the token after its end
     chars: int
@@ -122,10 +118,10 @@ class ContentTree:
             # A hidden body is a page that waits for its scripts.
             self._hidden = {node.mem_id for node in self._tree.css(_HIDDEN) if node.tag != "body"}
 
-    def base(self) -> str:
-        """Return what hrefs are relative to, as the page says; empty if it does not."""
+    def base(self) -> str | None:
+        """Return what hrefs are relative to, as the page says; None if it does not."""
         base = self._tree.css_first("base[href]")
-        return "" if base is None else (base.attributes.get("href") or "").strip()
+        return None if base is None else (base.attributes.get("href") or "").strip() or None
 
     def title(self, written: Written) -> str:
         """Return the heading that names the page, if it was not written: the only h1, or the one that is most of the title."""
@@ -162,7 +158,7 @@ class _Walk:
         """Walk through all elements below the body."""
         tokens = self.tokens
         add_kind, add_value = tokens.kinds.append, tokens.values.append
-        kind_of, text, hidden = _KINDS.get, TEXT, self._hidden
+        kind_of, text, link, hidden = kinds.KINDS.get, TEXT, kinds.LINK, self._hidden
         links = 0
         path: list[tuple[LexborNode, int, tuple[int, int, int, int], bool]] = []
         node: LexborNode | None = body.first_child
@@ -191,7 +187,7 @@ class _Walk:
                         if child is None:
                             self._end(kind, mark, is_weak=is_weak)
                         else:
-                            links += kind == _LINK
+                            links += kind == link
                             path.append((node, kind, mark, is_weak))
             if child is not None:
                 node = child
@@ -199,15 +195,15 @@ class _Walk:
             while (following := node.next) is None and path:
                 node, kind, mark, is_weak = path.pop()
                 if kind:
-                    links -= kind == _LINK
+                    links -= kind == link
                     self._end(kind, mark, is_weak=is_weak)
             node = following
 
     def _begin(self, node: LexborNode, tag: int, kind: int) -> tuple[bool, bool, int]:
         """Add the token of an element, unless it is left out; also tell whether its links decide at its end."""
-        if kind in (Kind.OUT, Kind.NAV):
+        if kind in (kinds.OUT, kinds.NAV):
             return False, False, kind
-        value: Any = int(_NAMES[tag][1]) if kind == Kind.HEADING else None
+        value: Any = kinds.LEVELS.get(tag)
         named = _KEEP
         if kind in _NAMED:
             attributes = node.attributes
@@ -218,8 +214,8 @@ class _Walk:
             value = _VALUES[kind](node, attributes) if kind in _VALUES else None
         if kind in _SCOPES:
             self._scopes += 1
-            self._mains += kind != Kind.SECTION
-        elif kind == Kind.TABLE or self._tables:
+            self._mains += kind != kinds.SECTION
+        elif kind == kinds.TABLE or self._tables:
             self._note_table(kind, value)
         self.tokens.kinds.append(kind)
         self.tokens.values.append(value)
@@ -229,15 +225,15 @@ class _Walk:
         """Note that a table begins, or what the cells of the open one hold."""
         if kind in _NO_LINES and self._tables:
             self._tables[-1].is_layout = True
-        if kind == Kind.TABLE:
+        if kind == kinds.TABLE:
             self._tables.append(value)
 
     def _name(self, kind: int, attributes: Attributes) -> int:
         """Tell what an element is by its tag, its role and its names."""
-        if kind == Kind.HEADER:
+        if kind == kinds.HEADER:
             if not self._scopes:
                 return _OUT_NAME
-        elif kind in (Kind.FOOTER, Kind.ASIDE):
+        elif kind in (kinds.FOOTER, kinds.ASIDE):
             return _WEAK if self._mains else _OUT_NAME
         if not self._use_names or not attributes:
             return _KEEP
@@ -256,11 +252,11 @@ class _Walk:
         chars = tokens.chars - chars_before
         if kind in _SCOPES:
             self._scopes -= 1
-            self._mains -= kind != Kind.SECTION
-        elif kind == Kind.TABLE:
+            self._mains -= kind != kinds.SECTION
+        elif kind == kinds.TABLE:
             self._tables.pop()
         if (is_weak and self._linked - linked_before >= _WEAK_LINK_SHARE * chars) or (
-            kind == Kind.LINK and self._is_permalink(first)
+            kind == kinds.LINK and self._is_permalink(first)
         ):
             del tokens.kinds[first:], tokens.values[first:], tokens.boxes[boxes_before:]
             tokens.chars, self._linked = chars_before, linked_before
@@ -270,7 +266,7 @@ class _Walk:
         tokens.kinds.append(-kind)
         tokens.values.append(None)
         if kind in _BOXES:
-            tokens.boxes.append(Box(Kind(kind), first, len(tokens.kinds), chars))
+            tokens.boxes.append(Box(kind, first, len(tokens.kinds), chars))
 
     def _is_permalink(self, first: int) -> bool:
         """Tell whether a link that just ended is the mark beside a heading."""
@@ -309,18 +305,18 @@ def _number(text: str | None, default: int, most: int) -> int:
 
 
 _VALUES: Final[dict[int, Callable[[LexborNode, Attributes], Any]]] = {
-    Kind.LINK: lambda _, attributes: (attributes.get("href") or "").strip(),
-    Kind.IMAGE: lambda _, attributes: (attributes.get("alt") or "", attributes.get("src") or ""),
-    Kind.PRE: _language,
-    Kind.CELL: lambda node, attributes: (
+    kinds.LINK: lambda _, attributes: (attributes.get("href") or "").strip(),
+    kinds.IMAGE: lambda _, attributes: (attributes.get("alt") or "", attributes.get("src") or ""),
+    kinds.PRE: _language,
+    kinds.CELL: lambda node, attributes: (
         _number(attributes.get("colspan"), 1, 200),
         _number(attributes.get("rowspan"), 1, 1000),
         node.tag == "th",
     ),
-    Kind.TABLE: lambda *_: TableToken(),
-    Kind.TERM: lambda _, attributes: "sig" in (attributes.get("class") or "").split(),
-    Kind.NUMBERS: lambda _, attributes: _number(attributes.get("start"), 1, 999_999_999),
-    Kind.STYLE: lambda _, attributes: (attributes.get("on") or "", attributes.get("off") or ""),
+    kinds.TABLE: lambda *_: TableToken(),
+    kinds.TERM: lambda _, attributes: "sig" in (attributes.get("class") or "").split(),
+    kinds.NUMBERS: lambda _, attributes: _number(attributes.get("start"), 1, 999_999_999),
+    kinds.STYLE: lambda _, attributes: (attributes.get("on") or "", attributes.get("off") or ""),
 }
 
 

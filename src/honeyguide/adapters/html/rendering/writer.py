@@ -7,13 +7,14 @@ Start reading at `write`. Every block is written once and bounded: its indent, i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable  # noqa: TC003 - the type of a table at run time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from honeyguide.adapters.html.rendering import kinds
 from honeyguide.adapters.html.rendering.inline import LINE_BREAK, InlineText, escape_start
-from honeyguide.adapters.html.rendering.kinds import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from honeyguide.adapters.html.rendering.main_part import PagePart
     from honeyguide.adapters.html.rendering.tokens import TableToken, Tokens
 
@@ -24,10 +25,10 @@ MAX_CELLS = 20_000
 MAX_COLUMNS = 200
 _TICKS = re.compile(r"^ *(`{3,})", re.MULTILINE)
 _CLOSING = re.compile(r" (#+)$")
-_BLOCKS: Final = frozenset({
-    Kind.BLOCK, Kind.SECTION, Kind.MAIN, Kind.ARTICLE, Kind.HEADER, Kind.FOOTER, Kind.ASIDE, Kind.NAMED_CONTENT, Kind.ROW,
-    Kind.CELL, Kind.CAPTION,
-})  # fmt: skip
+_INLINE: Final = frozenset({kinds.LINK, kinds.STYLE, kinds.CODE, kinds.IMAGE, kinds.LINE_BREAK})
+_LISTS: Final = frozenset({kinds.BULLETS, kinds.NUMBERS})
+_LINES_IN_LISTING: Final = frozenset({kinds.LINE_BREAK, -kinds.BLOCK, -kinds.ROW, -kinds.ITEM})
+_MARKS: Final = {kinds.ITEM: "- ", kinds.TERM: "- ", kinds.DEFINITION: "  ", kinds.QUOTE: "> "}
 
 
 class Written(NamedTuple):
@@ -73,11 +74,11 @@ class _Writer:
         at = first
         while at < last and self._size < MAX_CHARS:
             kind = self._kinds[at]
-            if kind <= Kind.LINKED_TEXT and kind >= 0:
+            if 0 <= kind <= kinds.LINKED_TEXT:
                 self._inline().text(self._values[at])
-            elif kind == Kind.PRE and not self._heading:
+            elif kind == kinds.PRE and not self._heading:
                 at = self._listing(at, last)
-            elif kind == Kind.TABLE and not self._heading and not self._values[at].is_layout:
+            elif kind == kinds.TABLE and not self._heading and not self._values[at].is_layout:
                 at = self._table(at, last)
             else:
                 self._add(kind, self._values[at])
@@ -101,47 +102,39 @@ class _Writer:
         """Add the beginning or the end of an element."""
         if abs(kind) in _INLINE:
             _add_inline(self._inline(), kind, value)
-        elif self._heading and kind != -Kind.HEADING:
+        elif self._heading and kind != -kinds.HEADING:
             self._inline().gap(" ")
         else:
             self._flush()
-            if action := _ACTIONS.get(kind):
-                action(self, value)
+            self._add_block(kind, value)
 
-    def begin_heading(self, level: int) -> None:
-        self._heading = level
+    def _add_block(self, kind: int, value: Any) -> None:
+        if abs(kind) == kinds.HEADING:
+            self._heading = value if kind > 0 else 0
+        elif kind in _LISTS:
+            self._lists.append(-1 if value is None else value)
+            is_nested = bool(self._containers) and self._containers[-1].kind == kinds.ITEM
+            self._begun.append(is_nested)  # a list in an item follows its text at once
+        elif -kind in _LISTS:
+            if self._lists:
+                self._lists.pop()
+                self._begun.pop()
+        elif kind in _MARKS:
+            self._push(kind, self._next_number() if kind == kinds.ITEM else _MARKS[kind])
+            if kind == kinds.TERM and value:  # the signature of a function
+                self._inline().begin("code")
+        elif -kind in _MARKS:
+            self._pop(-kind)
+        elif kind == kinds.RULE:
+            self._write(["---"], "")
 
-    def end_heading(self, _: None) -> None:
-        self._heading = 0
-
-    def begin_list(self, start: int | None) -> None:
-        self._lists.append(-1 if start is None else start)
-        is_nested = bool(self._containers) and self._containers[-1].kind == Kind.ITEM
-        self._begun.append(is_nested)  # a list in an item follows its text at once
-
-    def end_list(self, _: None) -> None:
-        if self._lists:
-            self._lists.pop()
-            self._begun.pop()
-
-    def begin_item(self, _: None) -> None:
+    def _next_number(self) -> str:
+        """Return the mark of the next item of the innermost list."""
         number = self._lists[-1] if self._lists else -1
         if number < 0:
-            self._push(Kind.ITEM, "- ")
-        else:
-            self._lists[-1] = min(number + 1, 999_999_999)
-            self._push(Kind.ITEM, f"{number}. ")
-
-    def begin_term(self, is_signature: bool) -> None:
-        self._push(Kind.TERM, "- ")
-        if is_signature:
-            self._inline().begin("code")
-
-    def begin_definition(self, _: None) -> None:
-        self._push(Kind.DEFINITION, "  ")
-
-    def begin_quote(self, _: None) -> None:
-        self._push(Kind.QUOTE, "> ")
+            return _MARKS[kinds.ITEM]
+        self._lists[-1] = min(number + 1, 999_999_999)
+        return f"{number}. "
 
     def _push(self, kind: int, mark: str) -> None:
         """Open a container; one that would be indented too far has no mark."""
@@ -149,19 +142,16 @@ class _Writer:
         if len(around) + len(mark) > MAX_INDENT:
             mark = ""
         self._containers.append(
-            _Container(kind, mark, around + (mark if kind == Kind.QUOTE else " " * len(mark)))
+            _Container(kind, mark, around + (mark if kind == kinds.QUOTE else " " * len(mark)))
         )
         self._fresh += 1
 
-    def pop(self, kind: int) -> None:
+    def _pop(self, kind: int) -> None:
         """Close a container; an end whose beginning is not part of the content is ignored."""
-        if any(container.kind == kind for container in reversed(self._containers)):
+        if any(container.kind == kind for container in self._containers):
             while self._containers.pop().kind != kind:
                 pass
             self._fresh = min(self._fresh, len(self._containers))
-
-    def rule(self, _: None) -> None:
-        self._write(["---"], "")
 
     def _flush(self) -> None:
         """Write the text since the last block as a paragraph or a heading."""
@@ -173,9 +163,9 @@ class _Writer:
             return
         if self._heading:
             self._has_title |= self._heading == 1
-            title = " ".join(markdown.split())
+            title = _CLOSING.sub(r" \\\1", " ".join(markdown.split()))
             self._headings.append(" ".join(text.split()))
-            self._write([f"{'#' * self._heading} {_CLOSING.sub(_escaped_closing, title)}"], text)
+            self._write([f"{'#' * self._heading} {title}"], text)
         else:
             self._write([escape_start(part) for part in markdown.split("\n")], text)
 
@@ -197,7 +187,7 @@ class _Writer:
 
     def _is_tight(self, fresh: list[_Container]) -> bool:
         """Tell whether an item follows the line before it without a blank line."""
-        if fresh[0].kind != Kind.ITEM or not self._begun:
+        if fresh[0].kind != kinds.ITEM or not self._begun:
             return False
         is_tight, self._begun[-1] = self._begun[-1], True
         return is_tight
@@ -208,11 +198,11 @@ class _Writer:
         language = self._values[at]
         parts = []
         at += 1
-        while at < last and self._kinds[at] != -Kind.PRE:
+        while at < last and self._kinds[at] != -kinds.PRE:
             kind = self._kinds[at]
-            if kind in _TEXTS:
+            if 0 <= kind <= kinds.LINKED_TEXT:
                 parts.append(self._values[at])
-            elif kind == Kind.LINE_BREAK or kind in _LINES_IN_LISTING:
+            elif kind in _LINES_IN_LISTING:
                 parts.append("\n")
             at += 1
         code = "".join(parts).replace("\r", "").strip("\n")[: MAX_CHARS - self._size]
@@ -246,13 +236,13 @@ class _Writer:
         rows: list[list[_Cell]] = []
         line: InlineText | None = None
         columns, height = 1, 1
-        while at < last and self._kinds[at] != -Kind.TABLE:
+        while at < last and self._kinds[at] != -kinds.TABLE:
             kind, value = self._kinds[at], self._values[at]
-            if kind == Kind.ROW:
+            if kind == kinds.ROW:
                 rows.append([])
-            elif kind == Kind.CELL:
+            elif kind == kinds.CELL:
                 line, (columns, height, _) = InlineText(self._resolve), value
-            elif kind == -Kind.CELL and line is not None and rows:
+            elif kind == -kinds.CELL and line is not None and rows:
                 markdown, text, _ = line.finish()
                 rows[-1].append(
                     _Cell(
@@ -263,7 +253,7 @@ class _Writer:
                     )
                 )
                 line = None
-            elif kind in _TEXTS:
+            elif 0 <= kind <= kinds.LINKED_TEXT:
                 (line or self._inline()).text(value)
             elif abs(kind) in _INLINE:
                 _add_inline(line or self._inline(), kind, value)
@@ -323,42 +313,16 @@ def _repeat(high: dict[int, tuple[int, str]], cells: list[str]) -> None:
 
 def _add_inline(line: InlineText, kind: int, value: Any) -> None:
     """Add a mark, a link, an image or a break to a line."""
-    if kind == Kind.LINK:
+    if kind == kinds.LINK:
         line.begin_link(value)
-    elif kind == -Kind.LINK:
+    elif kind == -kinds.LINK:
         line.end_link()
-    elif kind == Kind.STYLE:
+    elif kind == kinds.STYLE:
         on, off = value
         line.begin(on) if on else line.end(off)
-    elif kind == Kind.IMAGE:
+    elif kind == kinds.IMAGE:
         line.image(*value)
-    elif kind == Kind.LINE_BREAK:
+    elif kind == kinds.LINE_BREAK:
         line.gap(LINE_BREAK)
     else:
         line.begin("code") if kind > 0 else line.end("code")
-
-
-def _escaped_closing(found: re.Match[str]) -> str:
-    return f" \\{found[1]}"
-
-
-_TEXTS: Final = frozenset({int(Kind.TEXT), int(Kind.LINKED_TEXT)})
-_INLINE: Final = frozenset({Kind.LINK, Kind.STYLE, Kind.CODE, Kind.IMAGE, Kind.LINE_BREAK})
-_LINES_IN_LISTING: Final = frozenset({-Kind.BLOCK, -Kind.ROW, -Kind.ITEM})
-_ACTIONS: Final[dict[int, Callable[[_Writer, Any], None]]] = {
-    Kind.HEADING: _Writer.begin_heading,
-    -Kind.HEADING: _Writer.end_heading,
-    Kind.BULLETS: _Writer.begin_list,
-    Kind.NUMBERS: _Writer.begin_list,
-    -Kind.BULLETS: _Writer.end_list,
-    -Kind.NUMBERS: _Writer.end_list,
-    Kind.ITEM: _Writer.begin_item,
-    Kind.TERM: _Writer.begin_term,
-    Kind.DEFINITION: _Writer.begin_definition,
-    Kind.QUOTE: _Writer.begin_quote,
-    -Kind.ITEM: lambda writer, _: writer.pop(Kind.ITEM),
-    -Kind.TERM: lambda writer, _: writer.pop(Kind.TERM),
-    -Kind.DEFINITION: lambda writer, _: writer.pop(Kind.DEFINITION),
-    -Kind.QUOTE: lambda writer, _: writer.pop(Kind.QUOTE),
-    Kind.RULE: _Writer.rule,
-}
