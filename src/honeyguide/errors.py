@@ -119,6 +119,10 @@ class AddressRefusedError(ForbiddenError, rule="address-refused"):
     """Not requested, because its address is private, loopback or of a metadata service."""
 
 
+class NotKeptError(FetchError, rule="not-kept"):
+    """Not requested, because a replay makes no request, and no answer was kept."""
+
+
 class StoreError(HoneyguideError):
     """A store that cannot be used; the message says why, and what to do."""
 

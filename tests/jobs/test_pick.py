@@ -19,6 +19,7 @@ from honeyguide.errors import (
     FetchError,
     ForbiddenError,
     NameNotFoundError,
+    NotKeptError,
     NotTextError,
     TimedOutError,
     TooLargeError,
@@ -178,6 +179,7 @@ STATUS_OF: dict[type[FetchError], str] = {
     TimedOutError: "timeout",
     ForbiddenError: "robots_disallowed",
     AddressRefusedError: "unreachable",
+    NotKeptError: "not_kept",
     NotTextError: "empty",
     TooLargeError: "empty",
 }

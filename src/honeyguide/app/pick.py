@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.links import PageRow
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.app.views.answers import Answers
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
@@ -239,10 +240,11 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     at_once: int = 16,
     fetcher: Fetcher | None = None,
     clock: Clock | None = None,
+    answers: Answers | None = None,
 ) -> None:
     """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place.
 
-    `fetcher` and `clock` replace our own; robots.txt and pauses are the same.
+    `fetcher` and `clock` replace our own; robots.txt and pauses are the same. `answers` keep what is fetched, or replace it.
     """
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.jobs.pick import pick_all
@@ -251,7 +253,8 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     check_no_login(row for row in rows if isinstance(row, str))
     named = named_urls(row if isinstance(row, str) else row.text for row in rows)
     async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
-        job = replace(picker(request, polite, ticking), site_timeout_s=policy.site_timeout_s)
+        source = polite if answers is None else answers.fetcher(polite)
+        job = replace(picker(request, source, ticking), site_timeout_s=policy.site_timeout_s)
         usable: list[tuple[int, str]] = []
 
         def finish(place: int, record: Record) -> None:

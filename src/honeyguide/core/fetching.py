@@ -24,6 +24,7 @@ from honeyguide.errors import (
     FetchError,
     ForbiddenError,
     NameNotFoundError,
+    NotKeptError,
     NotTextError,
     Problem,
     TimedOutError,
@@ -306,9 +307,10 @@ _STATUS: tuple[tuple[type[FetchError], str], ...] = (
     (ForbiddenError, "robots_disallowed"),
     (NotTextError, "empty"),
     (TooLargeError, "empty"),
+    (NotKeptError, "not_kept"),
 )
 # Of several failures the one that got furthest says most.
-_FURTHEST = ("robots_disallowed", "http_error", "empty", "timeout", "unreachable", "dns_failed")
+_FURTHEST = ("robots_disallowed", "http_error", "empty", "timeout", "unreachable", "dns_failed", "not_kept")
 
 
 def failure_of(error: FetchError) -> Why:

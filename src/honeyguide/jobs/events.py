@@ -12,7 +12,7 @@ from honeyguide.core.crawl import machine
 from honeyguide.core.fetching import retry_after_s
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, UrlError, shown
+from honeyguide.errors import AskedToWaitError, FetchError, ForbiddenError, StoreError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -64,6 +64,8 @@ async def fetch_or_fail(url: Url, work: Awaitable[_Result]) -> _Result:
         return await work
     except FetchError as error:
         failure = error.with_traceback(None)
+    except StoreError:  # of kept answers: the file is wrong, not the page
+        raise
     except Exception as error:  # noqa: BLE001 - a fetcher may be anybody's code
         failure = FetchError(url.as_linked, f"unexpected {type(error).__name__}: {shown(str(error))}")
     failure.__cause__ = failure.__context__ = None

@@ -357,11 +357,13 @@ class SitePick:
         return record
 
     def _selected(self, candidate: Candidate, home: Page) -> SelectedRecord:
-        page, got = self.pages[candidate.url].page, self.answers.get(candidate.url)
+        (page, missing, _), got = self.pages[candidate.url], self.answers.get(candidate.url)
         look = Look(home, self.picker.profile, self.picker.request.strategy)
         reasons = () if candidate.score is None else candidate.score.reasons
         if (thin := self.thin.get(candidate.url)) is not None:
             reasons += (Reason(THIN, 0.0, f"{thin.text}; no other page of its kind has more"),)
+        if missing is not None:
+            reasons += (Reason(missing.rule, 0.0, "not kept: judged by its link alone"),)
         record: SelectedRecord = {
             "rank": candidate.rank,
             "url": candidate.url.text,

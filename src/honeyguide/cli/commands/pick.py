@@ -55,8 +55,10 @@ from honeyguide.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from honeyguide.app.files import SiteRow
+    from honeyguide.app.views.answers import Answers
     from honeyguide.core.records import Record
 
     Sink: TypeAlias = "PrintedRecords | PickFile"
@@ -77,6 +79,12 @@ class _Options:
     restart: bool = option("--restart", "Pick from all sites again, whatever the file of -o has.")
     retry_failed: bool = option("--retry-failed", "Pick again from sites of -o whose status is not ok.")
     reports: tuple[str, ...] = reports_option()
+    keep: str | None = option(
+        "--keep FILE", "Keep homepages and fetched pages in a file, packed, to pick again without a request."
+    )
+    replay: str | None = option(
+        "--replay FILE", "Pick from what --keep has kept; with --keep FILE, too, fetch only what is missing."
+    )
     quiet: bool = option("-q --quiet", "Print no progress.")
 
 
@@ -145,13 +153,29 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
         }
         run = PickRun(settings, tuple(row.text for row in rows), output, columns)
         sink = PickFile(destination, run, restart=options.restart)
-    with closing(sink):
-        _Work(rows, request, fetching, sink, options).run()
+    with closing(sink), _answers(options) as answers:
+        if answers is not None and answers.keeps:
+            answers.note([row.text for row in rows], request, choice.profile)
+        _Work(rows, request, fetching, sink, options, answers).run()
+
+
+def _answers(options: _Options) -> AbstractContextManager[Answers | None]:
+    keep, replay = options.keep, options.replay
+    if keep is not None and replay is not None and Path(keep).absolute() != Path(replay).absolute():
+        raise click.UsageError(
+            "--keep and --replay name one file: what is missing in it is fetched and kept."
+        )
+    file = keep or replay
+    if file is None:
+        return nullcontext()
+    from honeyguide.app.views.answers import opened_answers  # only for those who want it
+
+    return opened_answers(file, keeps=keep is not None, replays=replay is not None)
 
 
 def _destination(options: _Options) -> tuple[Path | None, str]:
     file = standard_output(options.file)
-    check_distinct(options.inputs, (file, *options.reports))
+    check_distinct(options.inputs, (file, options.keep or options.replay, *options.reports))
     check_reports(options.reports, "pick")
     if file is None:
         if options.restart or options.retry_failed:
@@ -179,6 +203,7 @@ class _Work:
     fetching: FetchOptions
     sink: Sink
     options: _Options
+    answers: Answers | None = None
 
     def run(self) -> None:
         """Pick and report; after Ctrl-C the report comes before the exception."""
@@ -233,6 +258,7 @@ class _Work:
             self.fetching.policy,
             lambda place, record: finish(missing[place], record),
             at_once=self.fetching.concurrency,
+            answers=self.answers,
         )
         try:
             asyncio.run(picking)

@@ -17,6 +17,7 @@ from honeyguide.core.pick.select import SelectionOptions, filter_links, reject_p
 from honeyguide.core.rules.facts import slug_of
 from honeyguide.core.text.fold import fold_case
 from honeyguide.core.why import Why
+from honeyguide.errors import NotKeptError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,7 +64,8 @@ class Look:
         for candidate in selected:
             url, (page, failure, is_shell) = candidate.url, pages[candidate.url]
             if page is None:
-                faults[url] = failure or Why("fetch-error", "did not arrive")
+                if failure is None or failure.rule != NotKeptError.rule:  # a replay judges that by its link
+                    faults[url] = failure or Why("fetch-error", "did not arrive")
             elif page.url in seen:
                 faults[url] = Why("same-page", f"is the same page as {seen[page.url].path}")
             else:

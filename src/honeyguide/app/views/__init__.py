@@ -1,0 +1,1 @@
+"""What a person looks at: picks that are replayed with other rules, and the runs of a store page by page."""
