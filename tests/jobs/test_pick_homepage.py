@@ -148,3 +148,38 @@ def test_a_homepage_that_is_one_frame_or_a_refresh_is_where_that_leads() -> None
     ):
         record, _ = pick({"/": home, "/en/": HOME, **INNER})
         assert (record["homepage"], paths(record)) == (f"{A}/en/", ["/services"])
+
+
+LANGUAGES = b"<html lang=it><h1>Acme</h1><p><a href=/en/>English</a><p><a href=/it/>Italiano</a>"
+ITALIAN = f"<p>{PROSE}<nav>{''.join(f'<a href=/it/{n}>{n}</a>' for n in ('zorbs', 'frabs', 'quells'))}</nav>".encode()
+
+
+def test_the_page_of_a_language_stands_for_a_homepage_that_only_offers_languages() -> None:
+    web: dict[str, Answer] = {
+        "/": LANGUAGES,
+        "/it/": ITALIAN,
+        **{f"/it/{name}": page(name) for name in ("zorbs", "frabs", "quells")},
+    }
+    record, _ = pick(web)
+    assert paths(record) == ["/it/zorbs", "/it/frabs", "/it/quells"]
+    assert record["homepage"] == f"{A}/it/"
+    assert record["reason"].startswith("the homepage only offers languages; /it is taken for it")
+
+
+def test_a_language_that_does_not_answer_leaves_the_homepage_as_it_is() -> None:
+    record, requests = pick({"/": LANGUAGES})
+    assert (record["homepage"], paths(record)) == (f"{A}/", [])
+    assert "/it/" in requests
+    assert "/en/" not in requests
+
+
+def test_a_homepage_with_other_pages_beside_languages_is_the_homepage() -> None:
+    web: dict[str, Answer] = {"/": LANGUAGES + b"<a href=/services>Services</a>", "/it/": ITALIAN, **INNER}
+    record, requests = pick(web)
+    assert (record["homepage"], paths(record)) == (f"{A}/", ["/services"])
+    assert "/it/" not in requests
+
+
+def test_strategies_of_the_guides_read_the_homepage_alone() -> None:
+    _, requests = pick({"/": LANGUAGES, "/it/": ITALIAN}, strategy="rules")
+    assert "/it/zorbs" not in requests

@@ -7,6 +7,7 @@ pages are chosen. Start reading at `complete`.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -24,16 +25,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from honeyguide.core.page.page import Page
+    from honeyguide.core.pick.look import Arrival
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.url.scope import Scope
 
-ReadPage = Callable[[Url], Awaitable["Page | None"]]
+ReadPage = Callable[[Url], Awaitable["Arrival"]]
 ListPages = Callable[[Url], Awaitable[Listing]]  # the pages of the sitemap of a site
 
 MAX_FRAMES = 4  # of a homepage are read
 MAX_LISTED = 200  # pages of a sitemap that become candidates: those with the shortest paths
 _FEW, _SOME = 6, 12  # inner pages: fewer are hardly all; with more, a homepage needs no menu
 _RULES_NAMED = 3  # in a sentence: those that rejected most
+_LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_][a-z]{2})?(?:\.html?|/(?:index\.[a-z]{3,5})?)?")
 _NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"
 
 
@@ -49,12 +52,21 @@ async def read_frames(page: Page, read: ReadPage, scope: Scope) -> Page:
     """Take the links and texts of the frames of a page for its own; frames in frames stay links."""
     urls = [link.url for link in page.links if link.rel == FRAME and _is_inside(link, page, scope)]
     frames = await asyncio.gather(*map(read, urls[:MAX_FRAMES]))
-    found = [frame for frame in frames if frame is not None]
+    found = [frame.page for frame in frames if frame.page is not None]
     if not found:
         return page
     links = _merged(link for one in (page, *found) for link in one.links if link.url not in urls)
     text = "\n".join(filter(None, (one.text for one in (page, *found))))
     return replace(page, links=links, text=text, main=None)
+
+
+def language_choice(page: Page, scope: Scope) -> Url | None:
+    """Return the page of a language that stands for the homepage, if that links nothing else: its own, else the first."""
+    inner = [link.url for link in page.links if _is_inner(link, page, scope)]
+    codes = {url: found[1] for url in inner if (found := _LANGUAGE.fullmatch(url.path.lower()))}
+    if not inner or len(codes) < len(inner):
+        return None
+    return next((url for url, code in codes.items() if code == (page.language or "")[:2].lower()), inner[0])
 
 
 def _merged(links: Iterable[Link]) -> tuple[Link, ...]:

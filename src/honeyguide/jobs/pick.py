@@ -23,7 +23,7 @@ from honeyguide.core.text.printable import tidy
 from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, TimedOutError, UrlError
 from honeyguide.jobs.events import fetch_or_fail
-from honeyguide.jobs.homepage import complete, read_frames, why_empty, why_nothing
+from honeyguide.jobs.homepage import complete, language_choice, read_frames, why_empty, why_nothing
 from honeyguide.jobs.sitemaps import Listing, RobotsFetcher, SitemapRequest, list_pages
 from honeyguide.ports.fetch import Part
 
@@ -122,44 +122,47 @@ class SitePick:
     unwanted: dict[Url, Why] = field(default_factory=dict)
     most: int = 0  # pages that are fetched at most
     is_late: bool = False
-    note: str | None = None  # what to know of a homepage whose links are not all there is
+    notes: list[str] = field(default_factory=list)  # what to know of the homepage and of wishes
 
     async def run(self) -> PickRecord:
         """Pick from the site."""
-        home, failure = await self._reach()
+        try:
+            home, failure = await self._reach(addresses_of(self.site))
+        except UrlError as error:
+            home, failure = None, Why("unreachable", f"not an address: {error.why}")
         if home is None:
             return self.record(failure)
-        self.homepage = home.url
         profile, scope = self.picker.profile, self.picker.profile.scope
-        page = self.picker.reader.home(home.body, home.url, home.headers.content_type)
-        page = await read_frames(page, self._frame, scope)
         least = profile.strategies[self.picker.request.strategy].sitemap_below
+        page = await self._home(home)
+        language = language_choice(page, scope) if least else None
+        if language is not None and (entered := (await self._reach([language]))[0]) is not None:
+            self.notes.append(f"the homepage only offers languages; {language.path} is taken for it")
+            home, page = entered, await self._home(entered)
+        self.homepage = home.url
         known = await complete(page, home.body, scope, least, self._listed)
         page = self.page = known.page
-        self.note = known.note
+        self.notes += filter(None, [known.note])
         if not page.text.strip() and not page.links:
             return self.record(why_empty(page, home.body))
         look = Look(page, profile, self.picker.request.strategy)
         selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
-        self._note_missing(selection)
+        found = {candidate.wish for candidate in selection.selected}
+        wants = profile.strategies[selection.strategy].wants.rules
+        if missing := [rule.id for rule in wants if rule.id not in found]:
+            self.notes.append(f"nothing was found that is wanted as {', '.join(missing)}")
         if not selection.selected:
             return self.record(why_nothing(selection, page, home.body, scope), selection)
         cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
-        is_missing = known.is_scripted and len(selection.selected) < cap
-        return self.record(Why("partial", known.note or "") if is_missing else None, selection)
+        is_partial = known.is_scripted and len(selection.selected) < cap
+        return self.record(Why("partial", known.note or "") if is_partial else None, selection)
 
-    def _note_missing(self, selection: Selection) -> None:
-        """Say which wishes no page of the site fulfils."""
-        found = {candidate.wish for candidate in selection.selected}
-        wants = self.picker.profile.strategies[selection.strategy].wants.rules
-        if missing := [rule.id for rule in wants if rule.id not in found]:
-            missing_note = f"nothing was found that is wanted as {', '.join(missing)}"
-            self.note = missing_note if self.note is None else f"{self.note}; {missing_note}"
-
-    async def _frame(self, url: Url) -> Page | None:
-        return (await self._fetch(url)).page
+    async def _home(self, home: Fetched) -> Page:
+        """Read a homepage with its frames."""
+        page = self.picker.reader.home(home.body, home.url, home.headers.content_type)
+        return await read_frames(page, self._fetch, self.picker.profile.scope)
 
     async def _listed(self, home: Url) -> Listing:
         """List the pages of the sitemap within the time of the site; nothing where the fetcher knows no robots.txt."""
@@ -179,13 +182,9 @@ class SitePick:
         limit_s = self.picker.site_timeout_s
         return f"the site took more than {limit_s:g} s; what was not fetched by then is missing"
 
-    async def _reach(self) -> tuple[Fetched | None, Why | None]:
+    async def _reach(self, addresses: Iterable[Url]) -> tuple[Fetched | None, Why | None]:
         """Try the addresses that a site may have, in order; the first that answers with a page is the homepage."""
         failures: list[Why] = []
-        try:
-            addresses = addresses_of(self.site)
-        except UrlError as error:
-            return None, Why("unreachable", f"not an address: {error.why}")
         for address in addresses:
             try:
                 home = await self._get(address)
@@ -335,7 +334,7 @@ class SitePick:
             "site": self.site,
             "homepage": self.homepage.as_linked if self.homepage else None,
             "status": failure.rule if failure else "ok",
-            "reason": failure.text if failure else self.note,
+            "reason": failure.text if failure else "; ".join(self.notes) or None,
             "strategy": request.strategy,
             "profile": self.picker.profile.name,
             "profile_hash": self.picker.profile.hash,

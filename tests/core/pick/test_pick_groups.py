@@ -157,3 +157,43 @@ def test_three_entries_are_no_menu_with_an_end() -> None:
     entries = "".join(f'<a href="/{name}">{name}</a>' for name in ("zorbs", "frabs", "quells"))
     page = by_path(selected(f"<nav>{entries}</nav><main><p>See <a href=/nirps>Nirps</a>.</main>"))
     assert len({page[path].score for path in ("/zorbs", "/quells")}) == 1
+
+
+def top_menu(*entries: str) -> str:
+    listed = "".join(
+        entry if entry.startswith("<li>") else f"<li><a href=/{entry}>{entry.title()}</a></li>"
+        for entry in entries
+    )
+    return f"<nav><ul>{listed}</ul></nav>"
+
+
+ZORBS = submenu("<a href=/zorbs>Zorbs</a>", "old-zorbs", "new-zorbs", "red-zorbs")
+
+
+def test_the_largest_submenu_has_no_hub_where_cards_stand_under_a_services_heading() -> None:
+    html = (
+        top_menu(ZORBS, "frabs", "quells", "nirps")
+        + f"<main>{cards('Our Services', 'frabs', 'quells', 'nirps')}</main>"
+    )
+    selection = selected(html)
+    assert by_path(selection)["/zorbs"].bucket == "other"
+    assert paths(selection)[:3] == ["/frabs", "/quells", "/nirps"]
+
+
+def test_the_largest_submenu_has_no_hub_where_other_entries_of_the_menu_are_the_cards() -> None:
+    html = top_menu(ZORBS, "frabs", "quells", "nirps", "kapcs")
+    assert by_path(selected(html))["/zorbs"].bucket == "hub"
+    beside = by_path(selected(f"{html}<main>{cards('Good to know', 'frabs', 'quells', 'nirps')}</main>"))
+    assert beside["/zorbs"].bucket == "other"
+    own = by_path(
+        selected(f"{html}<main>{cards('Good to know', 'old-zorbs', 'new-zorbs', 'red-zorbs')}</main>")
+    )
+    assert own["/zorbs"].bucket == "hub"
+
+
+def test_a_query_named_s_is_a_search_only_at_the_root() -> None:
+    page = by_path(selected("<nav><a href=/show.php?s=zorbs>Zorbs</a> <a href=/?s=zorbs>Find</a></nav>"))
+    assert page["/show.php"].rejected is None
+    search = page["/"].rejected
+    assert search is not None
+    assert search.rule == "no-content"

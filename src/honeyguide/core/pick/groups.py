@@ -59,14 +59,8 @@ def describe_groups(
         return dict(facts)
     rules = plan.groups
     buckets: dict[Url, str | None] = {link.url: bucket_of(link) for link in links}
-    hub = (
-        None if rules.hub in buckets.values() else _hub_by_structure(groups, entries, buckets, rules.members)
-    )
-    if hub is not None:
-        buckets[hub] = rules.hub
-    menus = [group for group in groups if group.is_menu]
-    largest = max(menus, key=lambda group: len(group.members), default=None)
-    for group in groups:
+
+    def kind_of(group: _Group) -> str:
         entry = entries.get(group.words)
         row = Facts(
             heading=group.words,
@@ -75,7 +69,18 @@ def describe_groups(
             is_menu=group.is_menu,
         )
         rule = plan.headings.first(row)
-        kind = rule.id if rule else "neutral"
+        return rule.id if rule else "neutral"
+
+    hub = None
+    if rules.hub not in buckets.values():
+        named = [group for group in groups if kind_of(group) == rules.services]
+        hub = _hub_by_structure(named or groups, entries, buckets, rules.members)
+    if hub is not None:
+        buckets[hub] = rules.hub
+    menus = [group for group in groups if group.is_menu]
+    largest = max(menus, key=lambda group: len(group.members), default=None)
+    for group in groups:
+        kind = kind_of(group)
         share = sum(buckets[link.url] == rules.services for link in group.members) / len(group.members)
         for link in group.members:
             _add(facts[link.url], group, kind, share, is_largest=group is largest)
@@ -125,7 +130,7 @@ def _hub_by_structure(
     wanted: frozenset[str],
 ) -> Url | None:
     """Find the entry of the menu that labels the largest submenu, else the one that a heading of cards names."""
-    led: list[tuple[bool, int, Url]] = []
+    led: list[tuple[bool, int, Url, _Group]] = []
     for group in groups:
         counts = Counter(buckets[link.url] in wanted for link in group.members)
         if counts[True] < _MOSTLY * len(group.members):
@@ -135,8 +140,18 @@ def _hub_by_structure(
         else:
             named = [link for words, link in entries.items() if f" {words} " in f" {group.words} "]
         led += [
-            (group.is_menu, len(group.members), link.url)
+            (group.is_menu, len(group.members), link.url, group)
             for link in named
             if buckets[link.url] in wanted and link not in group.members
         ]
-    return max(led, key=lambda one: one[:2])[2] if led else None
+    best = max(led, key=lambda one: one[:2], default=None)
+    return best[2] if best is not None and _are_its_cards(best[3], groups, entries) else None
+
+
+def _are_its_cards(group: _Group, groups: list[_Group], entries: dict[str, Link]) -> bool:
+    """Tell whether the page shows the pages of a submenu as cards at least as often as other entries of the menu."""
+    cards = {link.url for one in groups if not one.is_menu for link in one.members}
+    listed = {link.url for one in groups if one.is_menu for link in one.members}
+    beside = {link.url for words, link in entries.items() if words != group.words} - listed
+    own = cards.intersection(link.url for link in group.members)
+    return not group.is_menu or len(cards & beside) <= len(own)
