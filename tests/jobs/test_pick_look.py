@@ -111,3 +111,15 @@ def test_a_thin_page_stays_where_no_page_of_its_bucket_has_more() -> None:
 def test_other_strategies_do_not_look_at_what_pages_say() -> None:
     text = page("Zorbs", PROSE * 2)
     assert paths(pick({"repair-a": text, "repair-b": text}, strategy="rules")) == ["/repair-a", "/repair-b"]
+
+
+def test_an_empty_page_is_never_picked() -> None:
+    texts = {
+        "about": b"<title>About</title><main></main>",
+        "services": page("Services", "", ("zorbs", "raths")),
+    }
+    empty = pick({name: text.replace(b"<h1>Services</h1>", b"") for name, text in texts.items()})
+    assert (paths(empty), empty["status"]) == ([], "partial")
+    record = pick({**texts, "zorbs": page("Zorbs", PROSE)})
+    assert "/about" not in paths(record)
+    assert "/about" in replaced(record)
