@@ -71,8 +71,7 @@ class PickRequest:
         """What the pick depends on besides strategy and profile; records repeat it."""
         return {
             "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
-            "want": list(self.want), "never": list(self.never),
-            "content": "markdown" if self.content is True else self.content or None,
+            "want": list(self.want), "never": list(self.never), "content": "markdown" if self.content is True else self.content or None,
         }  # fmt: skip
 
 
@@ -150,14 +149,15 @@ class SitePick:
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
         found = {candidate.wish for candidate in selection.selected}
-        wants = profile.strategies[selection.strategy].wants.rules
-        if missing := [rule.id for rule in wants if rule.id not in found]:
+        if missing := [
+            one.id for one in profile.strategies[selection.strategy].wants.rules if one.id not in found
+        ]:
             self.notes.append(f"nothing was found that is wanted as {', '.join(missing)}")
         if not selection.selected:
             return self.record(why_nothing(selection, page, home.body, scope), selection)
         cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
-        is_partial = known.is_scripted and len(selection.selected) < cap
-        return self.record(Why("partial", known.note or "") if is_partial else None, selection)
+        is_whole = not known.is_scripted or len(selection.selected) >= cap
+        return self.record(None if is_whole else Why("partial", known.note or ""), selection)
 
     async def _home(self, home: Fetched) -> Page:
         """Read a homepage with its frames."""
