@@ -509,6 +509,8 @@ INNER = {
     "bulk.file_table:MAX_LOOKED_UP",
     # what spreadsheets allow, proved by tests/cli/test_cli_tables.py
     "adapters.output.xlsx:MAX_CELL", "adapters.output.xlsx:MAX_ROWS", "adapters.output.xlsx:_MAX_ROW_BYTES",
+    # proved by tests/hostile/test_read_back.py
+    "adapters.output.xlsx:_MAX_ROW_PARTS", "core.records.fields:MAX_NUMBER",
     "adapters.html.rendering.tokens:MAX_TOKENS", "adapters.html.rendering.writer:MAX_INDENT", "adapters.html.content:_MAX_HREF",
     "adapters.html.rendering.writer:MAX_CELL_CHARS", "adapters.html.rendering.writer:MAX_COLUMNS",
     "adapters.html.links:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",

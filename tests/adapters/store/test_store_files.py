@@ -32,6 +32,16 @@ def add(store: SqliteStore, path: str) -> None:
     store.flush()
 
 
+@pytest.mark.parametrize(
+    "name", ["file:h.db?mode=memory", ":memory:", "file:h.db?vfs=none", "h.db?mode=ro", "%41.db"]
+)
+def test_the_name_of_a_store_is_a_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite keeps `file:h.db?mode=memory` in memory, where all would be lost without a word."""
+    monkeypatch.chdir(tmp_path)
+    SqliteStore(name).close()
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
 @pytest.mark.parametrize("is_replaced", [False, True])
 def test_a_store_that_is_deleted_while_it_is_used_is_noticed(tmp_path: Path, is_replaced: bool) -> None:
     path = tmp_path / "h.db"

@@ -234,7 +234,7 @@ def _is_entry(record: Record) -> bool:
         and isinstance(ledger, list)
         and all(
             isinstance(entry, dict)
-            and isinstance(entry.get("rule"), str | None)
+            and isinstance(entry.get("rule", 0), str | None)
             and isinstance(entry.get("reason"), str)
             and _is_number(entry.get("points"))
             for entry in ledger

@@ -7,12 +7,13 @@ A text is a text by its type, so no program reads it as a formula; equal rows gi
 from __future__ import annotations
 
 import re
+import zlib
 from itertools import chain
 from math import isfinite
 from typing import IO, TYPE_CHECKING, Any, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 from xml.sax.saxutils import escape
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from honeyguide.core.records import csv_cell
 
@@ -25,7 +26,10 @@ MAX_ROWS = 1_048_576  # of a sheet, its header included
 MAX_CELL = 32_767  # UTF-16 units of a cell
 _KEPT = 16_000  # characters of a text that is longer, which says so
 _BLOCK = 1 << 16
-_MAX_ROW_BYTES = 64 << 20  # of a file that is read back
+_MAX_ROW_BYTES = 16 << 20  # of a file that is read back
+_MAX_ROW_PARTS = (
+    10_000  # elements of a row, and of what is between rows: each takes memory, however short it is
+)
 _SHEET = "xl/worksheets/sheet1.xml"
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -106,28 +110,47 @@ def read_xlsx(path: Path) -> Iterator[dict[str, str]]:
     """Read back what `write_xlsx` wrote, row by row; raises `ValueError` if a file is something else."""
     try:
         with ZipFile(path) as file, file.open(_SHEET) as sheet:
+            if file.getinfo(_SHEET).compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+                raise ValueError("is packed in a way that has no bounds")
             rows = _rows(sheet)
             header = next(rows, [])
             if not header:
                 raise ValueError("has no header")
             for row in rows:
                 yield dict(zip(header, row, strict=True))
-    except (BadZipFile, KeyError, ParseError, NotImplementedError, RuntimeError, EOFError) as error:
+    except (
+        BadZipFile,
+        LookupError,
+        ParseError,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        zlib.error,
+    ) as error:
         raise ValueError(str(error)) from None
 
 
 def _rows(sheet: IO[bytes]) -> Iterator[list[str]]:
-    parser: XMLPullParser[Any] = XMLPullParser(["end"])
-    unread = 0
+    parser: XMLPullParser[Any] = XMLPullParser(["start", "end"])
+    inside: list[Element] = []
+    size = parts = 0
+    tail = b""
     while block := sheet.read(_BLOCK):
-        if b"<!DOCTYPE" in block:
+        if b"<!DOCTYPE" in tail + block or b"\0" in block:  # NUL: in another encoding it would not be seen
             raise ValueError("declares entities, which no spreadsheet of ours does")
+        tail = block[-8:]
         parser.feed(block)
-        unread += len(block)
-        for _, element in cast("Iterator[tuple[str, Element]]", parser.read_events()):
+        size += len(block)
+        for event, element in cast("Iterator[tuple[str, Element]]", parser.read_events()):
+            if event == "start":
+                inside.append(element)
+                parts += 1
+                continue
+            inside.pop()
             if element.tag == f"{{{_MAIN}}}row":
-                unread = 0
+                size = parts = 0
                 yield ["".join(cell.itertext()).replace("_x005F_", "_") for cell in element]
-                element.clear()
-        if unread > _MAX_ROW_BYTES:
+                for parent in inside[-1:]:
+                    parent.clear()  # it would keep every row
+        if size > _MAX_ROW_BYTES or parts > _MAX_ROW_PARTS:
             raise ValueError("has a row that is larger than ours are")

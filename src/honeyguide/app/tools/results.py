@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, is_typeddict
 
@@ -31,7 +32,7 @@ _KINDS = tuple(
     if is_typeddict(kind) and kind is not OutputRecord and "schema" in fields(kind)
 )
 _FOREIGN = "is no record of Honeyguide; give what pick, crawl, export, rescore, runs or plan wrote"
-_PAID = re.compile(r"(.*?) \(([+-][0-9.]+|-)\)(?:; |$)", re.DOTALL)
+_PAID = re.compile(r" \(([+-][0-9.]+|-)\)(?:; |$)")
 
 
 def read(path: str | Path) -> Iterator[Record]:
@@ -39,7 +40,10 @@ def read(path: str | Path) -> Iterator[Record]:
     file = str(path)
     match "xlsx" if file.lower().endswith(".xlsx") else kind_of(file):
         case "csv":
-            yield from _read_cells(csv.reader(text for _, text in read_lines(file)), file)
+            try:
+                yield from _read_cells(csv.reader(text for _, text in read_lines(file)), file)
+            except csv.Error as error:
+                raise InputError(f"is not CSV: {error}", file=name_of(file)) from None
         case "xlsx":
             with opened(file):  # a file that cannot be opened is an error of ours
                 yield from _read_cells(_sheet_rows(file), file)
@@ -129,15 +133,25 @@ def _of_cell(cell: str, hint: Any) -> Any:
     if part is int:
         return int(cell)
     if part is float:
-        return float(cell)
+        if not isfinite(number := float(cell)):
+            raise ValueError(cell)
+        return number
     if part is bool:
         return cell == "true"
     text = cell.removeprefix("'")  # see `csv_cell`
     if get_origin(part) is not list:
         return text
     if get_args(part)[0] is Point:
-        return [
-            {"reason": reason, "points": None if paid == "-" else float(paid)}
-            for reason, paid in _PAID.findall(text)
-        ]
+        return _points(text)
     return text.split("; ")
+
+
+def _points(text: str) -> list[Record]:
+    found: list[Record] = []
+    at = 0
+    for paid in _PAID.finditer(text):
+        found.append(
+            {"reason": text[at : paid.start()], "points": None if paid[1] == "-" else float(paid[1])}
+        )
+        at = paid.end()
+    return found

@@ -14,6 +14,7 @@ from typing import Any, NotRequired, TypedDict, get_args, get_origin, get_type_h
 
 SCHEMA = 2
 Record = Mapping[str, Any]  # any of the records below, for code that treats all alike
+MAX_NUMBER = 1 << 63  # of a record: JSON has greater ones, infinite ones, and ones that are no number
 Number = float  # written without a fraction where it has none
 
 
@@ -347,8 +348,10 @@ def checker(hint: Any) -> Callable[[Any], bool]:
             type(value) is dict
             and all(check(value[name]) if name in value else may_lack for name, may_lack, check in parts)
         )
-    types = {int, float} if hint is float else {hint}
-    return lambda value: type(value) in types
+    if hint in (int, float):
+        types = {int, hint}
+        return lambda value: type(value) in types and -MAX_NUMBER < value < MAX_NUMBER
+    return lambda value: type(value) is hint
 
 
 def is_record(value: object, kind: Any) -> bool:

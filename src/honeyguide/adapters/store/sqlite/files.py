@@ -75,7 +75,8 @@ def _is_refused(connection: sqlite3.Connection) -> bool:
 
 def connect(path: str, way: str | None = None) -> sqlite3.Connection:
     """Connect to a file, or by one of the ways of a URI; statements never wait for others by themselves."""
-    name = path if way is None else f"{uri_of(path)}?{way}"
+    # The absolute path, because SQLite takes `file:a?mode=memory` and `:memory:` for more than names.
+    name = str(Path(path).absolute()) if way is None else f"{uri_of(path)}?{way}"
     return sqlite3.connect(name, timeout=0, isolation_level=None, cached_statements=256, uri=way is not None)
 
 
