@@ -511,6 +511,9 @@ INNER = {
     "adapters.output.xlsx:MAX_CELL", "adapters.output.xlsx:MAX_ROWS", "adapters.output.xlsx:_MAX_ROW_BYTES",
     # proved by tests/hostile/test_read_back.py
     "adapters.output.xlsx:_MAX_ROW_PARTS", "core.records.fields:MAX_NUMBER",
+    # what an agent may ask for, and what a file of kept answers may hold: tests/contrib/test_mcp.py, tests/cli/test_cli_replay.py
+    "contrib.mcp:MAX_PAGES", "contrib.mcp:MAX_CHARS", "contrib.mcp:MAX_HTML",
+    "adapters.files.answers:_MAX_SITEMAPS", "adapters.files.answers:_MAX_SITES", "adapters.files.answers:_MAX_OUTCOME",
     "adapters.html.rendering.tokens:MAX_TOKENS", "adapters.html.rendering.writer:MAX_INDENT", "adapters.html.content:_MAX_HREF",
     "adapters.html.rendering.writer:MAX_CELL_CHARS", "adapters.html.rendering.writer:MAX_COLUMNS",
     "adapters.html.links:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",
