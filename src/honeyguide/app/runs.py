@@ -60,6 +60,8 @@ RULE_WORDS = {
     "TRAP-5": "a trap: dates without end",
     "TRAP-6": "a trap: combinations of filters",
     "TRAP-7": "a trap: pages that are all alike",
+    "nofollow": "asks robots not to follow it, or not to follow its links",
+    "noindex": "asks not to be shown: fetched, and not written",
     "TRAP-8": "a page that says itself that it is not there",
     "TRAP-9": "a page with the same content as another",
 }
@@ -75,6 +77,7 @@ ACTION_WORDS = {
     "keep": "too little for its links to be followed",
     "duplicate": "its links are not followed",
     "soft-404": "its links are not followed",
+    "nofollow": "its links are not followed, as it asks",
 }
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import Done, Dropped, Retry, is_fetch
-from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
+from honeyguide.core.crawl.judge import Around, candidates_of, judge_page, robots_tags
 from honeyguide.core.crawl.learner import Learner
 from honeyguide.core.crawl.placement import units_of
 from honeyguide.core.crawl.sitemap import POSITION, place_external
@@ -168,7 +168,7 @@ class _PageReading:
         self._at = at
         self._url = lease.url
         self._known: HistoryEntry | None = None
-        self._is_again = self._is_external = False
+        self._is_again = self._is_external = self._is_hidden = False
         self._body: int | None = None
         self._judged: PageJudgement | None = None
         self._relevance: Score | None = None
@@ -213,7 +213,7 @@ class _PageReading:
         is_elsewhere = digest != self._context.digest(lease.url)
         return Intake(
             outcome=self._outcome,
-            record=self._record(compare_visit(self._known, visit)),
+            record=None if self._is_hidden else self._record(compare_visit(self._known, visit)),
             findings=self._judged.findings if self._judged else None,
             content=self._content,
             target=(digest, self._url) if is_elsewhere else None,
@@ -290,11 +290,17 @@ class _PageReading:
             describe_list(self._url, self._density, context.profile) if self._kind == "hub" else None
         )
         self._same_as = self._twin(view)
-        around = Around(view.known, self._run.sites, self._same_as, self._kind == "hub")
+        tags = robots_tags(page, fetched.headers.robots) if context.respects_robots_tags else frozenset()
+        self._is_hidden = "noindex" in tags
+        around = Around(
+            view.known, self._run.sites, self._same_as, self._kind == "hub", is_nofollow="nofollow" in tags
+        )
         self._judged = judge_page(page, lease, candidates, around, context)
         if self._judged.score is not None:
             main, is_list = said.main.decode(), self._listing is not None
             self._relevance = page_relevance(page, main, context.profile, is_list=is_list)
+        if self._is_hidden:
+            self._judged.findings.skipped["noindex"] += 1
         if not lease.is_seed and not self._is_again:
             self._lesson = context.traps.learn(lease.url, sketch_of(said.text))
 

@@ -50,6 +50,7 @@ _TYPES = {
     "scope": str,
     "max_depth": int,
     "follow_external": bool,
+    "respect_meta_robots": bool,
     "profile": str,
 }  # of what is kept
 _LISTS = ("include", "exclude", "related")
@@ -84,6 +85,7 @@ class CrawlRequest:
     scope: str = HOST
     keep_bytes: int = KEEP_BYTES
     max_relevant: int | None = None
+    respect_meta_robots: bool = False
 
     def __post_init__(self) -> None:
         """Read seeds that are texts."""
@@ -155,6 +157,7 @@ def context_of(request: CrawlRequest, profile: Profile) -> CrawlContext:
         max_depth=request.max_depth,
         follow_external=request.budgets.external_pages > 0,
         score_all=request.links,
+        respects_robots_tags=request.respect_meta_robots,
     )
 
 
@@ -176,7 +179,8 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     external = request.budgets.external_pages > 0
     patterns = map(_key_part, (request.include, request.exclude))
     seeds = [seed.key(profile.scope.tracking) for seed in request.seeds]
-    wider = () if request.scope == HOST else (request.scope,)  # runs of older versions keep their keys
+    # Runs of older versions keep their keys.
+    wider = [request.scope] * (request.scope != HOST) + ["respect_meta_robots"] * request.respect_meta_robots
     return RunSpec(
         key=key_of(
             (

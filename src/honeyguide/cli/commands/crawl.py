@@ -84,12 +84,16 @@ class CrawlOptions:
         type=click.IntRange(0, MOST),
         default=0,
     )
+    respect_meta_robots: bool = option(
+        "--respect-meta-robots",
+        "Write no page that says noindex and follow no link that is nofollow: meta robots, X-Robots-Tag, rel.",
+    )
 
 
 # Options that identify a crawl, besides its seeds.
 _IDENTITY = (
     "topic", "related", "include", "exclude", "profile", "traversal", "scope", "max_depth",
-    "follow_external",
+    "follow_external", "respect_meta_robots",
 )  # fmt: skip
 
 
@@ -237,6 +241,7 @@ def _crawl(
         keep_bytes=keeping.keep_bytes,
         max_relevant=options.max_relevant,
         scope=options.scope,
+        respect_meta_robots=options.respect_meta_robots,
     )
     is_wide = options.scope != "host" or options.follow_external > 0
     show_hosts = len({seed.site for seed in seeds}) > 1 or is_wide
@@ -304,6 +309,7 @@ def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptio
     """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
     words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
     usual = {"profile": PROFILE, "traversal": TRAVERSAL, "scope": "host", "follow_external": 0}
+    usual["respect_meta_robots"] = False
     typed: dict[str, Any] = {
         "inputs": outputs.inputs,
         "column": outputs.columns.get("url"),
@@ -311,5 +317,5 @@ def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptio
     }
     for name, value in {**typed, **{name: getattr(options, name) for name in _IDENTITY}}.items():
         found = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
-        words += [word for text in found for word in (_option(name), str(text))]
+        words += [word for text in found for word in (_option(name), *([] if text is True else [str(text)]))]
     return shlex.join(words)[:_MOST_COMMAND]

@@ -25,11 +25,13 @@ from honeyguide.core.crawl.placement import (
     rank_of,
 )
 from honeyguide.core.crawl.traps import soft_404
+from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.topic import link_score, page_score
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import OTHER_SITE, LinkKind, classify_url
+from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, AskedToWaitError
 
@@ -38,16 +40,17 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import KnownState, Lease
     from honeyguide.core.crawl.traps import Traps
-    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.page.page import Page
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import LearnerRules, Profile, Traversal
     from honeyguide.core.text.pattern import Pattern
-    from honeyguide.core.url.url import Url
 
 
 _MEMO = 50_000  # URLs whose identity is remembered between pages: menus repeat on each
 _ANCHOR = 200  # characters of an anchor that a sighting keeps
 _SEED = Placement("seed", 0, ())
+_ROBOTS_TAGS = frozenset({"noindex", "nofollow"})
+_UNEXPANDED = {"TRAP-8": "soft-404", "TRAP-9": "duplicate", "nofollow": "nofollow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class CrawlContext:
     max_depth: int | None = None
     follow_external: bool = False
     score_all: bool = False
+    respects_robots_tags: bool = False  # meta robots, X-Robots-Tag and rel=nofollow
     memo: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -119,7 +123,23 @@ def candidates_of(page: Page, ground: CrawlContext) -> list[FoundLink]:
         first = found.setdefault(number, FoundLink(link, number)).link
         if first is not link:
             found[number] = FoundLink(first.joined(link), number)
+    canonical = Url.parse(page.canonical) if page.canonical else page.url
+    if canonical.site == page.url.site and (number := digest(canonical)) != digest(page.url):
+        # The page itself under its proper address: last, because it says nothing new.
+        occurrence = Occurrence(rel="canonical", position=Position.SITEMAP)
+        found.setdefault(number, FoundLink(Link(canonical, (occurrence,), len(page.links)), number))
     return list(found.values())
+
+
+def robots_tags(page: Page, header: str | None) -> frozenset[str]:
+    """Read what a page asks of robots, in its meta element and in X-Robots-Tag; what is for one robot by name is not for us.
+
+    >>> from honeyguide.core.page.page import Page
+    >>> sorted(robots_tags(Page(Url.parse("https://a.example/"), robots="None"), "otherbot: noarchive"))
+    ['nofollow', 'noindex']
+    """
+    tags = {tag.strip() for tag in f"{page.robots},{header or ''}".lower().split(",")}
+    return frozenset(tags & _ROBOTS_TAGS | (_ROBOTS_TAGS if "none" in tags else frozenset()))
 
 
 def judge_page(
@@ -130,9 +150,11 @@ def judge_page(
     findings = Findings()
     findings.skipped.update(rule for _, rule in page.skipped)
     why = soft_404(page, ground.profile.traps) or _twin(around.twin)
-    if why is not None and not lease.is_seed:
+    if around.is_nofollow:
+        why = Why("nofollow", "asks robots not to follow its links")
+    if why is not None and (around.is_nofollow or not lease.is_seed):
         findings.skipped[why.rule] += 1
-        return PageJudgement(score, "soft-404" if why.rule == "TRAP-8" else "duplicate", why, findings)
+        return PageJudgement(score, _UNEXPANDED[why.rule], why, findings)
     parent_score = _branch_score(score, lease, ground.traversal)
     hub_depth = 0 if around.is_hub else lease.hub_depth
     judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
@@ -153,13 +175,14 @@ class Around(NamedTuple):
     """What matters for one page besides itself: its links in the store, the sites of the crawl, a page that says the same.
 
     `sites` are hosts, or with a wider scope what hosts have in common (`Scope.area`).
-    `is_hub` says that its links are near to a hub, which they are by being on it.
+    `is_hub` says that its links are near to a hub, which they are by being on it; `is_nofollow` that they are not followed.
     """
 
     known: Mapping[int, KnownState]
     sites: frozenset[str]
     twin: str | None = None
     is_hub: bool = False
+    is_nofollow: bool = False
 
 
 def seeds_of(urls: Iterable[Url], ground: CrawlContext) -> list[Discovered]:
@@ -319,6 +342,8 @@ class _Judge:
         skip = ground.traversal.skips.first(Facts(link))  # TOPIC-6
         if skip is not None:
             return Why(skip.id, skip.reason)
+        if ground.respects_robots_tags and all("nofollow" in one.rel.lower() for one in link.occurrences):
+            return Why("nofollow", "its page asks robots not to follow it")
         if not ground.include and not ground.exclude:
             return None
         return rejected_by_patterns(fold(link.url.text), ground.include, ground.exclude)
