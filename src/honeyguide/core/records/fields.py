@@ -198,9 +198,7 @@ class PageRecord(OutputRecord):
     canonical: str | None  # the URL that the page names as its own; null if it names none
     language: str | None  # as the page declares it, such as `en` or `pt-br`
     language_group: str | None  # the same for versions of a page in other languages (hreflang)
-    robots: (
-        str | None
-    )  # what meta robots and X-Robots-Tag say: `noindex, nofollow`; obeyed with `--respect-meta-robots`
+    robots: str | None  # what meta robots and X-Robots-Tag say: `noindex, nofollow`
     duplicate_of: str | None  # an earlier page that says the same, or the canonical URL of another
     links: NotRequired[list[LinkRecord] | None]  # with `--links`
     markdown: NotRequired[str | None]  # with `--content`: the main content; null where it was not kept
