@@ -43,7 +43,7 @@ _HELP = tuple(
     Case(f"help{'-' if command else ''}{command.replace(' ', '-')}", f"{command} --help".strip())
     for command in (
         "", "pick", "crawl", "explain", "runs", "export", "eval", "learn", "select", "links", "score", "score link",
-        "score links", "score page", "plan", "simulate", "simulate recrawl", "watch", "url", "url normalize", "url classify", "url explain",
+        "score links", "score page", "plan", "simulate", "simulate recrawl", "simulate crawl", "watch", "url", "url normalize", "url classify", "url explain",
         "profile", "profile list", "profile show", "profile check", "profile init", "schema", "demo",
     )
 )  # fmt: skip
@@ -206,6 +206,8 @@ _FILES = (
     Case("simulate-csv", f"{_WORLD} --policies heuristic --seed 2 --format csv"),
     Case("simulate-changes", "simulate recrawl changes.csv --policies learned --budgets 3d,6/day --quiet --format table"),
     Case("simulate-report", f"{_WORLD} --policies uniform --report simulated.html -o simulated.csv"),
+    Case("simulate-crawl", "simulate crawl honeyguide.db --traversals focused,bfs --format table"),
+    Case("simulate-crawl-jsonl", "simulate crawl honeyguide.db --traversals hybrid --topic alarm --max-pages 3"),
     Case("profile-list-table", "profile list --format table"),
     Case("profile-list-jsonl", "profile list"),
     Case("profile-list-csv", "profile list --format csv"),

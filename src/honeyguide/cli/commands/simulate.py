@@ -1,4 +1,4 @@
-"""`honeyguide simulate`: compare recrawl policies in worlds whose changes are known.
+"""`honeyguide simulate`: compare recrawl policies in worlds whose changes are known, traversals on the pages of a store.
 
 Owns: the commands, their options, and the tables of outcomes. Must not know: worlds, policies, measures.
 Start reading at `recrawl`.
@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import check_table, write_table
+from honeyguide.app.library.replay import replay_crawl
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
+from honeyguide.app.tools.kept import topic_of_run
 from honeyguide.cli.command import CommandGroup, option, takes
 from honeyguide.cli.options import (
     check_distinct,
@@ -27,7 +30,7 @@ from honeyguide.cli.options import (
 )
 from honeyguide.cli.output import Column, emit, given_format, is_plain, output_options, print_table, say
 from honeyguide.cli.progress import Progress
-from honeyguide.core.records.answers import OutcomeRecord
+from honeyguide.core.records.answers import OutcomeRecord, ReplayRecord
 from honeyguide.core.records.fields import columns
 from honeyguide.errors import shown
 from honeyguide.report import write_sheet
@@ -89,7 +92,7 @@ class _Outputs:
 
 @click.group(cls=CommandGroup, examples=("honeyguide simulate recrawl poisson:pages=500,days=30",))
 def simulate() -> None:
-    """Compare policies in worlds whose changes are known."""
+    """Compare recrawl policies in worlds whose changes are known, and traversals on the pages of a store."""
 
 
 @simulate.command(
@@ -130,6 +133,46 @@ def recrawl(worlds: tuple[str, ...], options: SimulateOptions, outputs: _Outputs
         emit(map(outcome_record, outcomes), COLUMNS, lambda _: _show(outcomes))
     if not outputs.quiet:
         tell_written((file, report), len(outcomes), "outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplayOptions:
+    topic: str | None = option("--topic PATTERN", "What to look for.  [default: the topic of the run]")
+    profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
+    traversals: tuple[str, ...] = option(
+        "--traversals NAME,...",
+        "Traversals to compare.",
+        default="focused,focused-fixed,hybrid,bfs",
+        callback=_parts,
+        multiple=False,
+    )
+    max_pages: int | None = option("--max-pages N", "Go to at most N pages.", type=click.IntRange(1))
+    run: int | None = option("--run N", "The run whose pages are used.  [default: the newest]", type=int)
+
+
+@simulate.command("crawl", examples=("honeyguide simulate crawl honeyguide.db --topic 'unicode|codec'",))
+@click.argument("store")
+@takes(options=_ReplayOptions)
+@output_options
+def crawl(store: str, options: _ReplayOptions) -> None:
+    """Say what another traversal or topic would have found, among the pages that STORE keeps. Nothing is fetched.
+
+    Links to pages that the store does not keep lead nowhere, so figures are fair as far as the crawl was complete.
+    """
+    with rejected_options():
+        topic = options.topic or topic_of_run(store, options.run)
+        profile = profile_on(options.profile, topic)
+        records = replay_crawl(
+            store, profile, options.traversals, number=options.run, max_pages=options.max_pages
+        )
+    emit(records, columns(ReplayRecord), lambda _: _show_replay(records))
+
+
+def _show_replay(records: Sequence[ReplayRecord]) -> None:
+    names = ("Traversal", "Pages", "Relevant", "in 100", "in 300", "Missing")
+    listed = [Column(name, right=place > 0, keep=place > 0) for place, name in enumerate(names)]
+    fields = ("traversal", "fetched", "relevant", "relevant_100", "relevant_300", "missing")
+    print_table(listed, ([str(dict(record)[name]) for name in fields] for record in records))
 
 
 def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:

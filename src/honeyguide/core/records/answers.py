@@ -217,6 +217,18 @@ class OutcomeRecord(OutputRecord):
     hosts: dict[str, int]  # fetches by host
 
 
+class ReplayRecord(OutputRecord):
+    """`simulate crawl`: what one traversal finds among the pages that a store keeps."""
+
+    traversal: str  # name of the traversal
+    topic: str | None  # what it looked for
+    fetched: int  # pages that it went to
+    relevant: int  # of these, pages about the topic, copies once
+    relevant_100: int  # the same among the first 100
+    relevant_300: int  # the same among the first 300
+    missing: int  # of `fetched`, pages that the store does not keep: they count as not found
+
+
 # --- tools ---
 
 
