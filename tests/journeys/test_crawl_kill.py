@@ -85,6 +85,11 @@ def crawl(store: Store, fetcher: Slow) -> list[str]:
     return records
 
 
+def reasons_of(store: Store) -> dict[str, str | None]:
+    (run,) = store.runs.list()
+    return {row.url: row.worth for row in store.ledger(run).rows()}
+
+
 def start(folder: Path, most: int = SIZE) -> subprocess.Popen[bytes]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return subprocess.Popen([sys.executable, __file__, str(folder), str(most)], env=env)  # noqa: S603 - this very file
@@ -92,7 +97,8 @@ def start(folder: Path, most: int = SIZE) -> subprocess.Popen[bytes]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp_path: Path) -> None:
-    whole = crawl(MemoryStore(), Slow())
+    calm = MemoryStore()
+    whole = crawl(calm, Slow())
     assert len(whole) == BUDGET
     moments = random.Random(4)  # noqa: S311 - the same moments in every run
     log = tmp_path / "requests.log"
@@ -116,6 +122,7 @@ def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp
     (run,) = store.runs.list()
     pages = [record["url"] for _, record in store.queue(run).pages()]
     assert pages == whole  # each once, in the order of an undisturbed crawl
+    assert reasons_of(store) == reasons_of(calm)  # TOPIC-4c: with the counts that made the worth of each
     asked = Counter(log.read_text().split())
     assert set(asked) == {url.removeprefix(ROOT) for url in whole}
     lookahead = load_profile("docs", topic="fire").crawl.lookahead
