@@ -66,27 +66,11 @@ _LABELS = {
 }
 _CODECS = {label: codec for codec, labels in _LABELS.items() for label in labels.split()}
 
-# The codec of a page without a declaration whose bytes are not UTF-8, by language. The standard suggests this list for the
-# reader's language; the page's own `lang` is the better guess.
-_LEGACY = {
-    "ar": "cp1256", "ba": "cp1251", "be": "cp1251", "bg": "cp1251", "cs": "cp1250", "el": "cp1253", "et": "cp1257",
-    "fa": "cp1256", "he": "cp1255", "hr": "cp1250", "hu": "iso8859-2", "ja": "cp932", "kk": "cp1251", "ko": "cp949",
-    "ku": "cp1254", "ky": "cp1251", "lt": "cp1257", "lv": "cp1257", "mk": "cp1251", "pl": "iso8859-2", "ru": "cp1251",
-    "sk": "cp1250", "sl": "iso8859-2", "sr": "cp1251", "tg": "cp1251", "th": "cp874", "tr": "cp1254", "tt": "cp1251",
-    "uk": "cp1251", "vi": "cp1258", "zh": "gb18030", "zh-hk": "big5hkscs", "zh-hant": "big5hkscs", "zh-tw": "big5hkscs",
-}  # fmt: skip
-
 _DECLARED = re.compile(
     r"charset[ \t\n\f\r]*=[ \t\n\f\r]*(?:\"([^\"]*)\"|'([^']*)'|(?![\"'])([^ \t\n\f\r;]+))", re.IGNORECASE
 )
 _XML = re.compile(rb"<\?xml[^>]{0,200}?[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*[\"']([^\"'>]{1,40})[\"']")
 _WIDE = (b"<\0?\0x\0", b"\0<\0?\0x")  # an XML declaration in a 16-bit encoding
-_HINT = re.compile(
-    rb"<meta[ \t\r\n\f/][^>]{0,500}?charset[ \t\r\n\f]*=[ \t\r\n\f]*[\"']?([\w.:-]{1,40})", re.IGNORECASE
-)
-_LANG = re.compile(
-    rb"<html[ \t\r\n\f][^>]{0,500}?\blang[ \t\r\n]*=[ \t\r\n]*[\"']?([a-z]{2})(-[a-z]{2,4})?\b", re.IGNORECASE
-)
 # What may start at a `<`: a comment, a tag, or something else that ends at the next `>`.
 _MARKUP = re.compile(rb"<(?:(!--)|/?([A-Za-z][^ \t\n\f\r>]*+)|[!/?])")
 _ATTRIBUTE = re.compile(
@@ -215,36 +199,19 @@ def _in_meta(attributes: dict[bytes, bytes]) -> str | None:
 
 
 def _in_bytes(body: bytes) -> str:
-    """Guess from the bytes: valid UTF-8 is UTF-8; otherwise hints and letters decide, and cp1252 by default."""
+    """Guess from the bytes: valid UTF-8 is UTF-8; otherwise its letters decide, and cp1252 by default."""
     if body.isascii():
         return "cp1252"  # the standard's default; any other would read the same
     try:
         codecs.utf_8_decode(body, "strict", False)  # not final: a character may be cut in two
     except UnicodeDecodeError:
-        start = body[:PRESCAN_BYTES]
-        return _in_hint(start) or detect_codec(start) or _in_language(start) or "cp1252"
+        return detect_codec(body[:PRESCAN_BYTES]) or "cp1252"
     return "utf-8"
-
-
-def _in_hint(start: bytes) -> str | None:
-    """Guess from a malformed meta element."""
-    named = _HINT.search(start)
-    codec = codec_of(named[1].decode("ascii", "replace")) if named else None
-    return None if codec and codec.startswith("utf-") else codec
-
-
-def _in_language(start: bytes) -> str | None:
-    """Guess from the language that a page names."""
-    lang = _LANG.search(start)
-    if lang is None:
-        return None
-    language, region = lang[1].decode().lower(), (lang[2] or b"").decode().lower()
-    return _LEGACY.get(language + region) or _LEGACY.get(language)
 
 
 # --- bytes that declare nothing ---
 
-_LEAST_HIGH_BYTES = 6  # fewer say too little: then the language of the page is the better guess
+_LEAST_HIGH_BYTES = 6  # fewer say too little, and matter as little
 
 # The letters of a language beyond ASCII, the most frequent first, and the codecs that its pages used before UTF-8.
 _LETTERS = (
