@@ -29,7 +29,7 @@ from honeyguide.config.shapes import ProfileShape
 from honeyguide.core.records import answers as record_answers
 from honeyguide.core.records import fields as record_fields
 from honeyguide.core.recrawl.plan import UrlSignals
-from honeyguide.core.rules.facts import FIELDS
+from honeyguide.core.rules.facts import BUILT_IN, FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -237,7 +237,7 @@ def _facts() -> Iterator[str]:
         "| fact | kind | may be unknown | what it is |",
         "|---|---|---|---|",
     ]
-    for name, fact in FIELDS.items():
+    for name, fact in ((name, FIELDS[name]) for name in FIELDS if name in BUILT_IN):
         yield f"| `{name}` | {fact.kind.value} | {'yes' if fact.may_be_unknown else 'no'} | {fact.about} |"
     yield "| `card.NAME` | number | yes | value of the card NAME |"
     yield ""

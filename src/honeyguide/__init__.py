@@ -26,6 +26,7 @@ _NAMES = {
     "app.tools.profiles": "load_schema",
     "app.watch": "watch_store",
     "config": "load_profile",
+    "config.plugins": "add_fact",
     "core.crawl.frontier": "Budgets",
     "core.fetching": "Access FetchPolicy",
     "core.page.page": "Head Link Occurrence Page Position",

@@ -44,6 +44,7 @@ from honeyguide.app.tools.topic import relevance_level as relevance_level
 from honeyguide.app.tools.topic import should_skip as should_skip
 from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
+from honeyguide.config.plugins import add_fact as add_fact
 from honeyguide.core.crawl.frontier import Budgets as Budgets
 from honeyguide.core.fetching import Access as Access
 from honeyguide.core.fetching import FetchPolicy as FetchPolicy
@@ -163,6 +164,7 @@ __all__ = [
     "WatchBudget",
     "WatchRequest",
     "Why",
+    "add_fact",
     "calculate_priority",
     "classify",
     "crawl",

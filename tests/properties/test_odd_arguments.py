@@ -41,8 +41,15 @@ FUNCTIONS = [name for name in honeyguide.__all__ if inspect.isroutine(getattr(ho
 SITE = "https://acme.example/"
 ROW = {"url": SITE, "visits": 1, "topic_relevance": 0.5, "hub_depth": 1, "is_hub": False}
 NOW = datetime(2024, 6, 15, tzinfo=UTC)
+
+
+def _measure(link: package.Link) -> float:
+    return link.order
+
+
 # What works, for each function: all parameters that an odd value may take the place of.
 USUAL: dict[str, dict[str, Any]] = {
+    "add_fact": {"name": "odd_fact", "function": _measure},
     "calculate_priority": {"score": 5.0, "parent": 5.0},
     "classify": {"href": "/a", "page": SITE, "seed": SITE},
     "crawl": {"seeds": SITE, "topic": "fire", "max_pages": 1},

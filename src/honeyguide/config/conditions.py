@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.config.files import suggestion
+from honeyguide.config.plugins import load_facts
 from honeyguide.core.rules.facts import CARD, FIELDS, FactKind
 from honeyguide.core.rules.language import ALWAYS, Above, All, AnyOf, Below, Condition, Is, Matches, Not, Text
 from honeyguide.core.text.fold import fold_case
@@ -84,7 +85,9 @@ class ConditionReader:
         return parts[0] if len(parts) == 1 else All(parts)
 
     def kind(self, name: str, where: str) -> FactKind | None:
-        """Look a fact up in the catalogue; cards are numbers."""
+        """Look a fact up in the catalogue, then among those of plug-ins; cards are numbers."""
+        if name not in FIELDS and not name.startswith(CARD):
+            load_facts()
         if name in FIELDS:
             return FIELDS[name].kind
         card = name.removeprefix(CARD)

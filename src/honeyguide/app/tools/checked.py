@@ -37,6 +37,7 @@ _NAMES: dict[str, Any] = {
     "datetime": datetime,
     "None": None,
     "OnPage": collections.abc.Callable,
+    "OnRows": collections.abc.Callable,
     "Note": collections.abc.Callable,
     **{kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, object, str, tuple)},
 }

@@ -1,7 +1,7 @@
 """The facts that rules may read: their names, their kinds, and how a link provides them. Start reading at `FIELDS`.
 
 A new fact is a line in `_CATALOGUE`; if a link alone determines it, also a function in `FILL`. Other facts are filled by
-whoever knows them (selection, topic, plan).
+whoever knows them (selection, topic, plan), or measured by plug-ins (`register`).
 Must not know: which rules exist. A fact is computed when a rule first reads it, because most cards read few. An unknown
 fact is None: conditions on it are neither true nor false, and the score names it.
 """
@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from honeyguide.core.text.fold import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from honeyguide.core.page.page import Head, Link
+    from honeyguide.core.page.page import Head, Link, Page
 
     Fill = Callable[[Link, Head | None], "Value"]
 
@@ -49,7 +49,7 @@ class Field(NamedTuple):
     @property
     def may_be_unknown(self) -> bool:
         """Whether the fact can be unknown; all others are known for every link."""
-        return self.name not in FILL or self.name in ("head_title", "head_description", "position")
+        return self.name not in FILL or self.name in _UNKNOWN
 
 
 _CATALOGUE = (
@@ -133,7 +133,10 @@ _CATALOGUE = (
     ("hub_depth", FactKind.NUMBER, "links away from the nearest hub"),
     ("is_hub", FactKind.FLAG, "the page is a hub"),
 )
-FIELDS: Mapping[str, Field] = {name: Field(name, kind, about) for name, kind, about in _CATALOGUE}
+BUILT_IN = frozenset(name for name, _, _ in _CATALOGUE)
+FIELDS = {name: Field(name, kind, about) for name, kind, about in _CATALOGUE}
+_UNKNOWN = {"head_title", "head_description", "position"}  # among those that links provide
+PAGE_FILL: dict[str, Callable[[Page], Value]] = {}  # facts about a fetched page that plug-ins measure
 CARD = "card."  # the fact card.x is the value of scorecard x
 
 
@@ -152,6 +155,18 @@ class Facts(dict[str, Value]):
         value = None if self.link is None or name not in FILL else FILL[name](self.link, self.head)
         self[name] = value
         return value
+
+
+def register(
+    field: Field, of_link: Fill | None = None, of_page: Callable[[Page], Value] | None = None
+) -> None:
+    """Add a fact that a plug-in measures; it may be unknown."""
+    FIELDS[field.name] = field
+    if of_link is not None:
+        FILL[field.name] = of_link
+        _UNKNOWN.add(field.name)
+    if of_page is not None:
+        PAGE_FILL[field.name] = of_page
 
 
 def join(texts: list[str]) -> str:
@@ -260,7 +275,7 @@ def _positions(link: Link, _head: Head | None) -> str:
     return JOIN.join(dict.fromkeys(occurrence.position for occurrence in occurrences))
 
 
-FILL: Mapping[str, Fill] = {
+FILL: dict[str, Fill] = {
     "url": _url,
     "path": _path,
     "target": _target,

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from honeyguide.core.page.page import Link
 from honeyguide.core.page.relevance import measure_topic
-from honeyguide.core.rules.facts import Facts
+from honeyguide.core.rules.facts import PAGE_FILL, Facts
 from honeyguide.core.rules.language import Score
 from honeyguide.core.text.fold import fold
 from honeyguide.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from honeyguide.core.page.page import Page
+    from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.text.pattern import Pattern
 
@@ -39,6 +40,7 @@ def page_score(page: Page, profile: Profile) -> Score:
         heading_matches=float(sum(topic.search(fold(heading)) for heading in page.headings)),
         mentions=float(topic.count(fold(page.text), MENTIONS_ENOUGH)),
     )
+    facts.update(_measured(page))
     return profile.score("page", facts)
 
 
@@ -47,11 +49,16 @@ def page_relevance(page: Page, main: str, profile: Profile, *, is_list: bool) ->
     topic = topic_of(profile)
     if "relevance" not in profile.cards:
         return None
-    measures = measure_topic(page, main, topic)._asdict()
+    measures = {**measure_topic(page, main, topic)._asdict(), **_measured(page)}
     score = profile.score(
         "relevance", Facts(Link(page.url), page_title=fold(page.title), is_hub=is_list, **measures)
     )
     return Score(round(score.value, 2), score.reasons)
+
+
+def _measured(page: Page) -> dict[str, Value]:
+    """Give the facts of a page that plug-ins measure."""
+    return {name: measure(page) for name, measure in PAGE_FILL.items()}
 
 
 def topic_of(profile: Profile) -> Pattern:
