@@ -14,6 +14,8 @@ from click.testing import CliRunner
 
 from honeyguide import __version__
 from honeyguide.cli.main import root
+from honeyguide.cli.settings import LEAST_DELAY_S
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.testing.fakes import served
 
 if TYPE_CHECKING:
@@ -151,6 +153,7 @@ def test_flags_lists_counts_and_profiles_of_the_file(
         ('[pick]\ndelay = "1"\n', '[pick] delay: must be a number, not "1"'),
         ("[pick]\ncap = 0\n", "[pick] cap: 0 is not in the range 1<=x<=1000."),
         ("[pick]\ndelay = nan\n", "[pick] delay: "),
+        ("[common]\ndelay = 0.49\n", "[common] delay: less than 0.5 is accepted on the command line only"),
         ("[pick]\nquiet = 1\n", "[pick] quiet: must be true or false, not 1"),
         ('[pick]\ninclude = "a"\n', '[pick] include: must be a list of texts, not "a"'),
         ("[pick]\ninclude = [1]\n", "[pick] include: must be a list of texts, not a list"),
@@ -341,3 +344,7 @@ def test_help_shows_defaults_in_one_way(path: tuple[str, ...]) -> None:
     for option in _options(COMMANDS[path]):
         if isinstance(option.default, (int, float)) and not option.is_flag and not option.count:
             assert f"[default: {option.default}" in text, option.name
+
+
+def test_a_file_may_slow_requests_down_and_not_hurry_them() -> None:
+    assert FetchPolicy().delay_s == LEAST_DELAY_S

@@ -33,6 +33,7 @@ _META = "honeyguide.settings"
 # What destroys or opens something; options of files are known by the names of their values.
 _TYPED_ONLY = frozenset({"allow_private", "headers", "proxy", "restart", "retry_failed", "force", "enqueue"})
 _FILES = ("FILE", "DIR", "PATH", "PICKS", "PLAN")
+LEAST_DELAY_S = 0.5  # the default: a stranger's folder must not make us rude to sites
 _SECRET = frozenset({"headers", "proxy", "netrc"})
 
 
@@ -166,6 +167,9 @@ def _take(
             raise _wrong(settings.file, where, f"is accepted on the command line only, {why}")
         if not _fits(param, value):
             raise _wrong(settings.file, where, f"must be {_expected(param)}, not {_described(value)}")
+        if param.name == "delay" and value < LEAST_DELAY_S:
+            why = f"less than {LEAST_DELAY_S} is accepted on the command line only, because the folder may be somebody else's"
+            raise _wrong(settings.file, where, why)
         settings.tables[str(param.name)] = table
         settings.values[str(param.name)] = _value(param, value, settings.file)
 
@@ -252,6 +256,8 @@ def _line(ctx: click.Context, param: click.Option, settings: Settings | None) ->
     value = ctx.params.get(name, ctx.meta.get(f"honeyguide.{name}"))
     if param.is_flag and isinstance(param.flag_value, bool):
         value = value is not None and value == param.flag_value
+    if isinstance(value, dict):  # columns, which were FIELD=NAME
+        value = tuple("=".join(pair) for pair in value.items())
     if value in (None, ()) or (source is ParameterSource.DEFAULT and isinstance(value, datetime)):
         _, _, usual = (param.help or "").partition("[default: ")
         return f"# {key}: {usual.rstrip(']') or 'not set'}  # default"
