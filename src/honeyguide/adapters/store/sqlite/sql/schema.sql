@@ -282,8 +282,8 @@ SELECT id AS run, command, topic, profile, fetched AS pages, strftime('%Y-%m-%dT
 FROM run;
 CREATE VIEW pages AS
 SELECT p.run, p.claim AS page, e.url, json_extract(p.record, '$.status') AS status, json_extract(p.record, '$.action') AS action,
-  json_extract(p.record, '$.title') AS title, json_extract(p.record, '$.relevance_score') AS relevance_score, e.depth,
-  json_extract(p.record, '$.fetched_at') AS fetched_at
+  json_extract(p.record, '$.title') AS title, json_extract(p.record, '$.relevance_score') AS relevance_score,
+  json_extract(p.record, '$.topic_relevance') AS topic_relevance, e.depth, json_extract(p.record, '$.fetched_at') AS fetched_at
 FROM visit p JOIN entry e ON e.id = p.entry;
 CREATE VIEW links AS
 SELECT e.run, e.url, s.name AS site, CASE e.state WHEN 0 THEN 'queued' WHEN 1 THEN 'leased' WHEN 2 THEN 'done' ELSE 'rejected' END AS state,
