@@ -49,27 +49,22 @@ class Anchor(NamedTuple):
     position: Position
 
 
-class LinkGroups(NamedTuple):
-    """What a page calls the groups that a link is in; empty where it says nothing."""
+def read_groups(
+    anchors: Sequence[Anchor], headings: Iterable[LexborNode], home: str
+) -> list[tuple[str, str]]:
+    """Name the submenu and the group of cards of each anchor; empty where the page says nothing.
 
-    menu: str = ""
-    heading: str = ""
-
-
-NO_GROUP = LinkGroups()
-
-
-def read_groups(anchors: Sequence[Anchor], headings: Iterable[LexborNode], home: str) -> list[LinkGroups]:
-    """Name the groups of each anchor; `headings` are h1 to h5 in document order, `home` is the target that labels nothing."""
-    menus = _Menus(anchors, home)
-    cards = _Cards(headings)
+    `headings` are h1 to h5 in document order, `home` is the target that labels nothing.
+    """
+    menus, cards = _Menus(anchors, home), _Cards(headings)
     labels = [menus.label(anchor) if anchor.position is not Position.MAIN else "" for anchor in anchors]
     titles = [
         cards.heading(anchor.node) if anchor.position is not Position.NAVIGATION else "" for anchor in anchors
     ]
-    kept_labels, kept_titles = _submenus(anchors, labels), _shared(anchors, titles)
+    submenus = _submenus(anchors, labels)
+    shared = {title for title, members in _members(anchors, titles).items() if len(members) >= _LEAST}
     return [
-        LinkGroups(label if label in kept_labels else "", title if title in kept_titles else "")
+        (label if label in submenus else "", title if title in shared else "")
         for label, title in zip(labels, titles, strict=True)
     ]
 
@@ -86,10 +81,6 @@ def _submenus(anchors: Sequence[Anchor], labels: list[str]) -> set[str]:
         if len(members) >= _LEAST and 2 * elsewhere <= len(members):
             kept.add(label)
     return kept
-
-
-def _shared(anchors: Sequence[Anchor], titles: list[str]) -> set[str]:
-    return {title for title, members in _members(anchors, titles).items() if len(members) >= _LEAST}
 
 
 def _members(anchors: Sequence[Anchor], names: list[str]) -> dict[str, set[str]]:

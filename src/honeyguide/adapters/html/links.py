@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from honeyguide.adapters.html.groups import NO_GROUP, Anchor, read_groups
+from honeyguide.adapters.html.groups import Anchor, read_groups
 from honeyguide.adapters.html.walk import (
     AREA,
     FOOTER,
@@ -126,9 +126,9 @@ class Links:
             for node, occurrences, place in self._placed
         ]
         groups = read_groups(anchors, self._document.titles(), page.text)
-        for (_, occurrences, place), group in zip(self._placed, groups, strict=True):
-            if group != NO_GROUP:
-                occurrences[place] = occurrences[place]._replace(menu=group.menu, heading=group.heading)
+        for (_, occurrences, place), (menu, heading) in zip(self._placed, groups, strict=True):
+            if menu or heading:
+                occurrences[place] = occurrences[place]._replace(menu=menu, heading=heading)
 
     def merged(self) -> tuple[Link, ...]:
         """Return the links."""

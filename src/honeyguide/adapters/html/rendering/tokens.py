@@ -237,13 +237,10 @@ class _Walk:
             return _WEAK if self._mains else _OUT_NAME
         if not self._use_names or not attributes:
             return _KEEP
-        names = attributes.get("class"), attributes.get("id")
-        role = attributes.get("role")
-        if names == (None, None) and role is None:
-            return _KEEP
-        return _named(
-            (names[0] or "")[:_NAME_CHARS], (names[1] or "")[:_NAME_CHARS], (role or "")[:_NAME_CHARS]
+        classes, identity, role = (
+            (attributes.get(name) or "")[:_NAME_CHARS] for name in ("class", "id", "role")
         )
+        return _named(classes, identity, role)
 
     def _end(self, kind: int, mark: tuple[int, int, int, int], *, is_weak: bool) -> None:
         """End an element: remove it if its links tell that it is a menu."""
@@ -270,27 +267,22 @@ class _Walk:
 
     def _is_permalink(self, first: int) -> bool:
         """Tell whether a link that just ended is the mark beside a heading."""
-        tokens = self.tokens
-        if not str(tokens.values[first]).startswith("#") or len(tokens.kinds) > first + 2:
-            return False
-        return len(tokens.kinds) == first + 2 and str(tokens.values[first + 1]).strip() in _PERMALINKS
+        href, *inside = self.tokens.values[first : first + 3]
+        return href.startswith("#") and len(inside) == 1 and str(inside[0]).strip() in _PERMALINKS
 
 
 def _language(node: LexborNode, attributes: Attributes) -> str:
     """Find the language of a listing in its attributes, those of what is in it, or of three elements around it."""
-    around: LexborNode | None = node.first_child
-    if around is not None and around.tag_id != TEXT and (found := _language_in(around.attributes)):
-        return found
-    if found := _language_in(attributes):
-        return found
+    inside = node.first_child
+    found = _language_in(inside.attributes) if inside is not None and inside.tag_id != TEXT else ""
+    found = found or _language_in(attributes)
     around = node.parent
     for _ in range(3):
-        if around is None:
+        if found or around is None:
             break
-        if found := _language_in(around.attributes):
-            return found
+        found = _language_in(around.attributes)
         around = around.parent
-    return ""
+    return found
 
 
 def _language_in(attributes: Attributes) -> str:
