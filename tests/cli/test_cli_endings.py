@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from recrawling import make_due
 
+from honeyguide.app.crawl import CrawlTally
+from honeyguide.app.runs import held_back
+from honeyguide.cli.crawling.words import stop_words
 from honeyguide.config import load_profile
+from honeyguide.core.crawl.frontier import Counts
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -259,3 +263,26 @@ def test_a_profile_may_bring_a_traversal(run: Run) -> None:
         assert len(records(result.stdout)) == 3
     refused = run("crawl", "a.example", *TOPIC, "--traversal", "near", "--store", "new.db")
     assert (refused.exit_code, Path("new.db").exists()) == (1, False)
+
+
+def test_nothing_is_left_only_where_no_link_was_held_back() -> None:
+    assert stop_words("complete", 0) == "nothing is left to fetch"
+    assert stop_words("complete", 212).endswith("212 links rejected by its traversal or --max-depth")
+    assert stop_words("max_pages", 212).startswith("--max-pages is reached")
+    counts = Counts({}, {}, {"tunnel-end": 2, "max-depth": 1, "TOPIC-6": 9}, {}, 0, 0)
+    assert held_back(counts) == 3  # a login page is no business of any traversal
+
+
+def test_progress_has_the_share_of_the_last_pages() -> None:
+    tally = CrawlTally()
+    record = {
+        "points": [],
+        "action": "expand",
+        "status": 200,
+        "change": None,
+        "topic_relevance": 1.0,
+        "lane": "",
+    }
+    for number in range(80):
+        tally.add({**record, "topic_relevance": float(number < 40)})
+    assert (tally.fetched, tally.relevant, sum(tally.latest), len(tally.latest)) == (80, 40, 10, 50)

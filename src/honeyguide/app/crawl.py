@@ -6,7 +6,7 @@ Start reading at `crawl_site` for a library call, at `CrawlSession` for a front 
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -143,6 +143,9 @@ def sitemap_request(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapR
 # --- what visits came to ---
 
 
+_LATEST = 50  # pages whose share of relevant ones shows whether a crawl still pays
+
+
 @dataclass(slots=True)
 class CrawlTally:
     """What the visits of this process came to; `refused` were not made because of their address."""
@@ -153,6 +156,9 @@ class CrawlTally:
     verdicts: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     failed_seeds: list[tuple[str, Why]] = field(default_factory=list)
+    latest: deque[bool] = field(
+        default_factory=lambda: deque(maxlen=_LATEST)
+    )  # whether the last were relevant
 
     def add(self, record: Record) -> None:
         """Count a visit."""
@@ -162,6 +168,7 @@ class CrawlTally:
         self.refused += is_refused
         self.fetched += not is_refused
         self.relevant += is_relevant(record)
+        self.latest.append(is_relevant(record))
         self.verdicts[verdict] += 1
         if why is not None and verdict == "failed" and not is_refused:
             self.failures[cause_of(why)] += 1

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from honeyguide.config import load_profile
+from honeyguide.core.crawl.frontier import PASSING_RULES
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.records import SCHEMA, iso
 from honeyguide.core.records.fields import ExternalRecord, RejectedRecord, fields
@@ -270,14 +271,21 @@ def normalised(url: str | None) -> str | None:
         return url
 
 
+def held_back(counts: Counts) -> int:
+    """Count the links that were rejected for lack of evidence, or for their depth: another traversal or limit follows them."""
+    return sum(count for rule, count in counts.out.items() if rule in PASSING_RULES)
+
+
 def group_rules(counts: Counts) -> dict[str, Mapping[str, int]]:
     """Group counts by rule, under headings."""
-    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith("TRAP")}
+    unread = {rule: n for rule, n in counts.skipped.items() if rule.startswith(("TRAP", "nofollow"))}
+    hidden = {rule: n for rule, n in counts.skipped.items() if rule == "noindex"}
     lost = {rule: n for rule, n in counts.skipped.items() if rule in (FULL, MANY)}
-    skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **lost}}
+    skipped = {rule: n for rule, n in counts.skipped.items() if rule not in {**unread, **hidden, **lost}}
     return {
         "Rejected": counts.out,
         "Fetched, and their links not followed": unread,
+        "Fetched, and not written": hidden,
         "Met, and not kept": lost,
         NO_PAGES: skipped,
     }

@@ -36,6 +36,13 @@ STOPPED = {
 }
 
 
+def stop_words(stopped: str, held: int) -> str:
+    """Say why a crawl stopped; nothing is left only if no link was `held` back by the traversal or a limit of depth."""
+    if stopped == "complete" and held:
+        return f"nothing is left that this command follows; {count_of(held, 'link')} rejected by its traversal or --max-depth"
+    return STOPPED.get(stopped, stopped)
+
+
 def rule_lines(title: str, counts: Mapping[str, int], profile: Profile) -> list[str]:
     """Count what each rule rejected, most first, with the rule in words."""
     if not counts:

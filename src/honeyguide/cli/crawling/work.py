@@ -29,18 +29,18 @@ from honeyguide.app.files import (
     named_rows,
     with_links,
 )
-from honeyguide.app.runs import found_records, group_rules, rule_words, run_record
+from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
 from honeyguide.app.tools.kept import PageChoice, PageExport, choose, pages_of
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, Number, option
 from honeyguide.cli.crawling.lines import PrintedPages, TopPages, begin_output
 from honeyguide.cli.crawling.words import (
-    STOPPED,
     failed_words,
     queue_words,
     refused_words,
     revisit_words,
     rule_lines,
+    stop_words,
     waiting_words,
 )
 from honeyguide.cli.options import (
@@ -277,7 +277,11 @@ class Work:
     # --- in words ---
 
     def _details(self, _now: float) -> list[str]:
-        return [*self._relevant(), *([f"queued {queue_words(self._lanes)}"] if self._lanes else [])]
+        return [
+            *self._relevant(),
+            *self._harvest(),
+            *([f"queued {queue_words(self._lanes)}"] if self._lanes else []),
+        ]
 
     def _relevant(self) -> list[str]:
         """Say how many pages are relevant; without a topic, nothing."""
@@ -285,6 +289,12 @@ class Work:
             return []
         relevant = self._relevant_before + self.session.tally.relevant
         return [f"{relevant:,} relevant ({relevant / max(1, self.progress.all_done):.0%})"]
+
+    def _harvest(self) -> list[str]:
+        """Say how many of the last pages are relevant, once there are more than these: whether it still pays."""
+        latest = self.session.tally.latest
+        is_known = self.job.profile.topic.pattern is not None and self.session.tally.fetched > len(latest)
+        return [f"{sum(latest)} of the last {len(latest)}"] if is_known else []
 
     def _summary(self, result: CrawlResult) -> str:
         progress = self.progress
@@ -310,7 +320,7 @@ class Work:
         if options.quiet:
             return
         lines = [f"{output}: {self._summary(result)}" if output else self._summary(result)]
-        lines.append(f"Stopped: {STOPPED.get(result.stopped, result.stopped)}.")
+        lines.append(f"Stopped: {stop_words(result.stopped, held_back(counts))}.")
         if counts.lanes:
             lines.append(f"Queued: {queue_words(counts.lanes)}.")
         if result.learnt:
@@ -329,7 +339,7 @@ class Work:
         session = self.session
         data = CrawlReportData(
             run_record(result.run),
-            STOPPED.get(result.stopped, result.stopped),
+            stop_words(result.stopped, held_back(result.counts)),
             result.counts,
             with_links(session.pages(), links=False),
             found_records("external", session.ledger),
