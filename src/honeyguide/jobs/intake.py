@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.recrawl.priors import PageClass
-    from honeyguide.core.rules.language import Score
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.ports.fetch import Fetched
 
@@ -102,7 +101,7 @@ class PageIntake:
         fetched = None if isinstance(result, FetchError) else result
         page = _PageReading(self, lease, outcome, fetched, at)
         intake = page.take()
-        return None if intake is None else (intake, PageAttachments(fetched, page.page, page.body))
+        return None if intake is None else (intake, PageAttachments(fetched, page.crawled.page, page.body))
 
     def keep(self, lease: Lease, attachments: PageAttachments, max_bytes: int) -> int:
         """Keep a page as it was read; returns how many older bodies were dropped to make room."""
@@ -155,7 +154,10 @@ class PageIntake:
 
 
 class _PageReading:
-    """One result on its way: where redirects led, what history knows of the page there, and what reading it gave."""
+    """One result on its way: where redirects led, what history knows of the page there, and what reading it gave.
+
+    `crawled`, which the record is made of, is filled in on the way.
+    """
 
     def __init__(
         self, run: PageIntake, lease: Lease, outcome: Outcome, fetched: Fetched | None, at: float
@@ -165,21 +167,19 @@ class _PageReading:
         self._lease = lease
         self._outcome = outcome
         self._fetched = fetched
-        self._at = at
+        self.crawled = Crawled(at)
+        if fetched is not None:
+            final_url = None if fetched.url == lease.url else fetched.url.text
+            self.crawled = Crawled(at, fetched.status, final_url, fetched.elapsed_s, fetched.headers.robots)
         self._url = lease.url
         self._known: HistoryEntry | None = None
         self._is_again = self._is_external = self._is_hidden = False
         self._body: int | None = None
         self._judged: PageJudgement | None = None
-        self._relevance: Score | None = None
-        self._content: str | None = None
         self._density = _UNREAD
         self._kind: PageClass = "page"
         self._lesson: ShapeLesson | None = None
-        self._listing: Why | None = None
-        self._same_as: str | None = None
         self._view = _UNSEEN
-        self.page: Page | None = None
 
     @property
     def body(self) -> int | None:
@@ -215,7 +215,7 @@ class _PageReading:
             outcome=self._outcome,
             record=None if self._is_hidden else self._record(compare_visit(self._known, visit)),
             findings=self._judged.findings if self._judged else None,
-            content=self._content,
+            content=self.crawled.content,
             target=(digest, self._url) if is_elsewhere else None,
             is_external=self._is_external,
             add_site=entered,
@@ -236,7 +236,7 @@ class _PageReading:
             return learner.lessons(lease.base, lease.group, None, is_relevant=False)
         new = (one for one in judged.findings.new if one.out is None and one.site == lease.site)
         chances = [learner.chance(units_of(one.rank), one.group) for one in new if one.group]
-        is_relevant = self._relevance is not None and self._relevance >= RELEVANT
+        is_relevant = self.crawled.relevance is not None and self.crawled.relevance >= RELEVANT
         return learner.lessons(lease.base, lease.group, chances, is_relevant=is_relevant)
 
     def _counts_as_visit(self) -> bool:
@@ -269,8 +269,8 @@ class _PageReading:
 
     def _read(self, fetched: Fetched) -> None:
         """Parse a page and let the core judge it by what the store knows, unless the lease was lost."""
-        context, lease = self._context, self._lease
-        page = self.page = self._run.reader.page(fetched.body, fetched.url, fetched.headers.content_type)
+        context, lease, crawled = self._context, self._lease, self.crawled
+        page = crawled.page = self._run.reader.page(fetched.body, fetched.url, fetched.headers.content_type)
         said = page_text(page)
         content = main_digest(said.main)
         candidates = candidates_of(page, context)
@@ -283,22 +283,21 @@ class _PageReading:
         self._run.widen(view.sites)
         context.traps.restore(view.shapes)
         own = frozenset() if context.profile.scope.reach == HOST else {self._url.site}
-        self._content, self._density = content, link_density(page, said.lines, self._run.sites | own)
+        crawled.content, self._density = content, link_density(page, said.lines, self._run.sites | own)
         found = self._known.found if self._known else None
         self._kind = kind_of(self._url, self._density, found, context.profile)
-        self._listing = (
-            describe_list(self._url, self._density, context.profile) if self._kind == "hub" else None
-        )
-        self._same_as = self._twin(view)
+        if self._kind == "hub":
+            crawled.listing = describe_list(self._url, self._density, context.profile)
+        crawled.twin = self._twin(view)
         tags = robots_tags(page, fetched.headers.robots) if context.respects_robots_tags else frozenset()
         self._is_hidden = "noindex" in tags
         around = Around(
-            view.known, self._run.sites, self._same_as, self._kind == "hub", is_nofollow="nofollow" in tags
+            view.known, self._run.sites, crawled.twin, self._kind == "hub", is_nofollow="nofollow" in tags
         )
         self._judged = judge_page(page, lease, candidates, around, context)
         if self._judged.score is not None:
-            main, is_list = said.main.decode(), self._listing is not None
-            self._relevance = page_relevance(page, main, context.profile, is_list=is_list)
+            main, is_list = said.main.decode(), crawled.listing is not None
+            crawled.relevance = page_relevance(page, main, context.profile, is_list=is_list)
         if self._is_hidden:
             self._judged.findings.skipped["noindex"] += 1
         if not lease.is_seed and not self._is_again:
@@ -308,37 +307,22 @@ class _PageReading:
         """Find a page that said the same and still does, as far as is known."""
         for url in view.twins:
             known = self._run.known(Url.parse(url))
-            if known is None or (known.failures == 0 and known.content in (None, self._content)):
+            if known is None or (known.failures == 0 and known.content in (None, self.crawled.content)):
                 return url
         return None
 
     def _record(self, verdict: str | None) -> Record:
-        fetched, judged, known = self._fetched, self._judged, self._known
-        action = judged.action if judged else _ACTIONS[type(self._outcome)]
-        outcome = self._outcome
-        why = judged.why if judged else None if isinstance(outcome, Done) else outcome.why
-        change = None
+        crawled, judged, known, outcome = self.crawled, self._judged, self._known, self._outcome
+        if judged is not None:
+            crawled.action, crawled.why, crawled.score = judged.action, judged.why, judged.score
+            crawled.links = judged.findings.scored if self._context.score_all else None
+        else:
+            crawled.action = _ACTIONS[type(outcome)]
+            crawled.why = None if isinstance(outcome, Done) else outcome.why
         if verdict is not None and known is not None and known.seen_at is not None:
-            change = describe_change(verdict, known.seen_at)
-        is_elsewhere = fetched is not None and fetched.url != self._lease.url
-        crawled = Crawled(
-            at=self._at,
-            action=action,
-            status=fetched.status if fetched else None,
-            final_url=fetched.url.text if fetched and is_elsewhere else None,
-            page=self.page,
-            content=known.content if action == "unchanged" and known else self._content,
-            elapsed_s=fetched.elapsed_s if fetched else None,
-            score=judged.score if judged else None,
-            relevance=self._relevance,
-            why=why,
-            links=judged.findings.scored if judged and self._context.score_all else None,
-            change=change,
-            listing=self._listing,
-            twin=self._same_as,
-            robots=fetched.headers.robots if fetched else None,
-        )
-        return page_record(self._lease, crawled, self._context)
+            crawled.change = describe_change(verdict, known.seen_at)
+        content = known.content if crawled.action == "unchanged" and known else crawled.content
+        return page_record(self._lease, replace(crawled, content=content), self._context)
 
     # --- history ---
 
@@ -349,7 +333,7 @@ class _PageReading:
             return (visit,)
         is_moved = self._fetched is not None and self._fetched.is_moved
         led_on = Visit(
-            lease.url.text, digest, self._at, _MOVED if is_moved else _FOUND, depth=lease.depth,
+            lease.url.text, digest, self.crawled.at, _MOVED if is_moved else _FOUND, depth=lease.depth,
             hub_depth=lease.hub_depth, arrived=visit.url, is_moved=is_moved, is_redirect_source=True,
         )  # fmt: skip
         return replace(visit, moved_from=digest if is_moved else None), led_on
@@ -359,10 +343,10 @@ class _PageReading:
         visit = Visit(
             url=url.text,
             digest=self._context.digest(url),
-            at=self._at,
+            at=self.crawled.at,
             status=fetched.status if fetched else None,
-            content=self._content,
-            relevance=None if self._relevance is None else self._relevance.value,
+            content=self.crawled.content,
+            relevance=None if self.crawled.relevance is None else self.crawled.relevance.value,
             depth=lease.depth,
             hub_depth=lease.hub_depth,
             kind=self._kind,

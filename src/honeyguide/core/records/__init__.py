@@ -109,17 +109,18 @@ _MOST_ROBOTS = 500  # characters of what a page says to robots
 _UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Crawled:
-    """How a visit to a page ended."""
+    """How a visit to a page ended: what was answered, if anything was, and what reading the answer gave."""
 
     at: float
-    action: str
     status: int | None = None
     final_url: str | None = None
+    elapsed_s: float | None = None
+    robots: str | None = None  # the header X-Robots-Tag
+    action: str = ""
     page: Page | None = None
     content: str | None = None
-    elapsed_s: float | None = None
     score: Score | None = None
     relevance: Score | None = None
     why: Why | None = None
@@ -127,7 +128,6 @@ class Crawled:
     change: Why | None = None
     listing: Why | None = None
     twin: str | None = None
-    robots: str | None = None  # the header X-Robots-Tag
 
 
 def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = None) -> PageRecord:

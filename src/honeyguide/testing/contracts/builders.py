@@ -53,7 +53,7 @@ def found(
 def page(path: str) -> Record:
     """Make the record of a page that was read."""
     url = Url.parse(path if "://" in path else SITE + path)
-    return page_record(Lease(1, 1, url, url.site), Crawled(0.0, "expand", 200))
+    return page_record(Lease(1, 1, url, url.site), Crawled(0.0, 200, action="expand"))
 
 
 def digest(path: str) -> int:
