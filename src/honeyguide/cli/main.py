@@ -53,6 +53,7 @@ COMMANDS = {
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("links", "Normalise, classify and explain URLs."),
     "profile": ("profile", "List, show, check and start profiles."),
+    "studio": ("servers.studio", "Look at picks, crawls and plans in a browser, and try other rules."),
     "mcp": ("servers.mcp", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
     "schema": ("profile", "Print the JSON Schema of the records of pick, crawl or plan."),
 }

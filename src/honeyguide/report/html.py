@@ -30,11 +30,13 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 260, 44, 26
 _POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
 
 
-def start(sheet: Sheet) -> str:
-    """Write everything before the sections."""
-    style = f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{_WIDTHS}\n"
-    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
-    heading = escape(sheet.heading)
+def style_sheet() -> str:
+    """Give the styles of reports, which the studio has, too."""
+    return f"\n{(files('honeyguide.report') / 'style.css').read_text('utf-8')}{_WIDTHS}\n"
+
+
+def inner(sheet: Sheet) -> str:
+    """Write figures, facts and parts of a sheet, for a page that has its own frame."""
     figures = "".join(
         f'<div class="card"><b>{escape(number)}</b> <small>{escape(words)}</small></div>'
         for number, words in sheet.figures
@@ -43,6 +45,16 @@ def start(sheet: Sheet) -> str:
         f'<div class="line fact"><span class="soft">{escape(name)}</span><span dir="auto">{escape(value)}</span></div>'
         for name, value in sheet.facts
     )
+    return f"""{_if(figures, f'<div class="cards">{figures}</div>')}
+{_if(facts, f'<div class="box">{facts}</div>')}
+{"".join(_boxed(part) for part in sheet.parts)}"""
+
+
+def start(sheet: Sheet) -> str:
+    """Write everything before the sections."""
+    style = style_sheet()
+    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    heading = escape(sheet.heading)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -57,9 +69,7 @@ def start(sheet: Sheet) -> str:
 <body>
 <header><h1>{heading}</h1>
 <p class="soft">{escape(sheet.below)}</p></header>
-{_if(figures, f'<div class="cards">{figures}</div>')}
-{_if(facts, f'<div class="box">{facts}</div>')}
-{"".join(_boxed(part) for part in sheet.parts)}{_if(sheet.sections, f"<h2>{escape(sheet.sections)}</h2>")}
+{inner(sheet)}{_if(sheet.sections, f"<h2>{escape(sheet.sections)}</h2>")}
 """
 
 

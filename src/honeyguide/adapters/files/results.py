@@ -81,23 +81,27 @@ def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
     """Read the records of a run, by site; `keep_others` keeps the candidates that were not picked, too."""
     found: dict[str, Picked] = {}
     for where, row in _rows(path):
-        site, homepage = _key(_site_text(row, where)), row.get("homepage")
+        site = _key(_site_text(row, where))
         if site in found:
             raise InputError(f"is a second record of {site}; keep one of them", file=where)
-        selected = _pages(row, "selected", where)
-        others = _pages(row, "candidates", where)
-        unpicked = tuple(page for page in others if page.rank is None) if keep_others else ()
-        inner = (page for page in others if (page.rejected or "").partition(",")[0] not in _NOT_INNER)
-        arrived = _key(homepage) if isinstance(homepage, str) else None
-        found[site] = Picked(
-            site,
-            tuple(selected),
-            unpicked,
-            str(row.get("status") or "ok"),
-            arrived,
-            tuple(islice(inner, MAX_FIRST)),
-        )
+        found[site] = picked_of(row, where, keep_others=keep_others)
     return found
+
+
+def picked_of(row: Record, where: str, *, keep_others: bool = True) -> Picked:
+    """Read a record of a pick; errors name `where` it is from."""
+    selected, others = (_pages(row, name, where) for name in ("selected", "candidates"))
+    unpicked = tuple(page for page in others if page.rank is None) if keep_others else ()
+    inner = (page for page in others if (page.rejected or "").partition(",")[0] not in _NOT_INNER)
+    homepage = row.get("homepage")
+    return Picked(
+        _key(_site_text(row, where)),
+        tuple(selected),
+        unpicked,
+        str(row.get("status") or "ok"),
+        _key(homepage) if isinstance(homepage, str) else None,
+        tuple(islice(inner, MAX_FIRST)),
+    )
 
 
 def _pages(row: Record, name: str, where: str) -> list[PageDecision]:

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
 
-HEURISTIC, LEARNED = "heuristic", "learned"
+HEURISTIC = "heuristic"
+LEARNED = "learned"
 RETURN_H = 720.0  # after how long dead pages come back
 _SPAN_H = (1.0, 24.0)  # how far ahead the speed of a clock is measured
 

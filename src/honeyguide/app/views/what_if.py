@@ -1,0 +1,366 @@
+"""What if the rules were others: a pick that was kept, made again with a changed profile, and what that changes.
+
+Owns: the profile as text and as controls, both in step; picks from memory; what went and what came, and figures by labels.
+Must not know: web pages, how files are kept. Start reading at `WhatIf`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.files.results import picked_of
+from honeyguide.adapters.html.content import HtmlReader
+from honeyguide.app.arguments import strategy_profile
+from honeyguide.app.pick import picker
+from honeyguide.app.tools.evaluate import figures_record
+from honeyguide.config import load_profile
+from honeyguide.config.extend import read_profile
+from honeyguide.core.pick.evaluate import (
+    ACCEPTABLE,
+    CORE,
+    JUNK,
+    Gold,
+    compare_sites,
+    judge_site,
+    page_name,
+    site_key,
+    total,
+)
+from honeyguide.core.text.printable import tidy
+from honeyguide.errors import ConfigError, FetchError, InputError
+from honeyguide.ports.fetch import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from honeyguide.adapters.files.answers import KeptFetcher
+    from honeyguide.app.views.answers import Answers
+    from honeyguide.core.page.page import Head, Page
+    from honeyguide.core.pick.evaluate import Picked
+    from honeyguide.core.records import Record
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Url
+    from honeyguide.jobs.pick import Picker
+    from honeyguide.ports.fetch import Content, Fetched, Robots, Validators
+
+LABELS = (CORE, ACCEPTABLE, JUNK)
+MAX_MEMORY = 300_000_000  # bytes of bodies that are remembered beside what was read of them
+MAX_WORDS = 2_000  # of a control
+_LINE = re.compile(r"\bat line (\d+)")
+
+
+class Control(NamedTuple):
+    """A number or a list of words of the profile: its `kind` is points, cap, quota or words, `place` the group of a rule."""
+
+    kind: str
+    name: str
+    place: str
+    words: str
+    value: float | list[str]
+
+    @property
+    def key(self) -> str:
+        """A name that no other control has."""
+        return f"{self.kind}:{self.place}:{self.name}"
+
+
+class TextProblem(NamedTuple):
+    """A mistake in the text of a profile, and its line, if that is known."""
+
+    line: int | None
+    what: str
+
+
+class _Memory:
+    """A fetcher and a reader that remember: a kept answer never changes, so each page is unpacked and read once."""
+
+    def __init__(self, fetcher: KeptFetcher) -> None:
+        self._fetcher = fetcher
+        self._reader = HtmlReader()
+        self._known: dict[tuple[str, str], Any] = {}
+        self._bytes = 0
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        """Give an answer, or raise a failure, as it was kept."""
+        key = part.value, url.as_linked
+        if key not in self._known:
+            try:
+                self._keep(key, await self._fetcher.fetch(url, validators=validators, part=part))
+            except FetchError as error:
+                self._known[key] = error.with_traceback(None)
+        if isinstance(self._known[key], FetchError):
+            raise self._known[key]
+        answer: Fetched = self._known[key]
+        return answer
+
+    async def robots(self, url: Url) -> Robots | None:
+        """Give the sitemaps that robots.txt of an origin names."""
+        return await self._fetcher.robots(url)
+
+    def _keep(self, key: tuple[str, str], answer: Fetched) -> None:
+        if self._bytes > MAX_MEMORY:
+            self._known.clear()
+            self._bytes = 0
+        self._bytes += len(answer.body) + 2_000
+        self._known[key] = answer
+
+    def _read(self, way: str, body: bytes, url: Url, content_type: str | None) -> Page:
+        key = f"read as {way}", url.as_linked
+        if key not in self._known:
+            self._known[key] = getattr(self._reader, way)(body, url, content_type)
+        page: Page = self._known[key]
+        return page
+
+    def home(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a homepage."""
+        return self._read("home", body, url, content_type)
+
+    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a page."""
+        return self._read("page", body, url, content_type)
+
+    def head(self, body: bytes, content_type: str | None) -> Head:
+        """Read title and description."""
+        return self._reader.head(body, content_type)
+
+    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
+        """Read the main content."""
+        return self._reader.content(body, url, content_type)
+
+
+@dataclass
+class WhatIf:
+    """The picks of a file, again and again. `text` is the profile that is tried, `labels` what pages are, by site and page."""
+
+    answers: Answers
+    name: str = "mine"
+    text: str = ""
+    version: int = 0
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Begin with the profile of the pick, unchanged."""
+        self.sites = self.answers.sites()
+        self.request = self.answers.request()
+        self._memory = _Memory(self.answers.fetcher(None))
+        self._before: dict[str, Picked] = {}
+        self._first = self._job(self.request.profile)
+        self.parent = str(self.request.profile or self._first.profile.name)
+        if not self.text:
+            about = f"{self._first.profile.name}, with changes of ours"
+            head = {"schema": 1, "extends": self.parent, "name": self.name, "description": about}
+            self.text = toml_text(head)
+        self._now = self._first
+
+    def _job(self, profile: Profile | str | Path | None) -> Picker:
+        job = picker(replace(self.request, profile=profile), self._memory, SystemClock())
+        return replace(job, reader=self._memory)
+
+    # --- the profile ---
+
+    def change(self, text: str) -> list[TextProblem]:
+        """Try another profile; gives its mistakes, and then the one before stays."""
+        try:
+            loaded = strategy_profile(
+                self.request.strategy, load_profile(text if "\n" in text else f"{text}\n")
+            )
+            self._now = self._job(loaded)
+        except ConfigError as error:
+            return [
+                TextProblem(_line_of(str(problem), problem.where, text), str(problem))
+                for problem in error.problems
+            ]
+        self.text = text
+        self.version += 1
+        return []
+
+    def controls(self) -> list[Control]:
+        """List what of the profile can be changed by a control."""
+        return list(_controls(read_profile(self.text).table, self.request.strategy))
+
+    def set(self, key: str, value: float | list[str]) -> list[TextProblem]:
+        """Change one control: the text changes with it."""
+        found = next((control for control in self.controls() if control.key == key), None)
+        if found is None:
+            raise InputError(f"there is no control {key!r}")
+        table = tomllib.loads(self.text)
+        _change(table, found._replace(value=value), self.request.strategy, self._inherited(found))
+        return self.change(toml_text(table))
+
+    def _inherited(self, control: Control) -> list[str]:
+        if control.kind != "words":
+            return []
+        words = read_profile(self.parent).table.get("terms", {}).get(control.name, [])
+        return words if isinstance(words, list) else []
+
+    # --- picks ---
+
+    async def record(self, site: str) -> Record:
+        """Pick from a site by the changed profile."""
+        return await self._now.pick(site)
+
+    async def record_before(self, site: str) -> Record:
+        """Pick from a site by the profile of the pick."""
+        return await self._first.pick(site)
+
+    async def compare(self, site: str) -> tuple[Picked, Picked, list[Record]]:
+        """Give a site before and now, and which picks differ, with the reason of each."""
+        if site not in self._before:
+            self._before[site] = picked_of(await self.record_before(site), site)
+        before = self._before[site]
+        now = before if self._now is self._first else picked_of(await self.record(site), site)
+        changes = [] if now is before else compare_sites(now, before)
+        records = [{"site": site, "url": one.url, "change": one.kind, "reason": one.why} for one in changes]
+        return before, now, [*records]
+
+    # --- labels ---
+
+    def label(self, site: str, url: str, label: str) -> None:
+        """Say what a page is; an empty label takes it back."""
+        if label and label not in LABELS:
+            raise InputError(f"a label is one of {', '.join(LABELS)}", field="label")
+        pages = self.labels.setdefault(site, {})
+        pages.pop(url, None)
+        if label:
+            pages[url] = label
+        if not pages:
+            del self.labels[site]
+
+    def label_records(self) -> Iterator[Record]:
+        """Give the labels as `eval` and `learn` read them."""
+        for site, pages in self.labels.items():
+            yield {
+                "site": site,
+                **{kind: [url for url, one in pages.items() if one == kind] for kind in LABELS},
+            }
+
+    def figures(self, picked: Iterable[tuple[str, Picked]]) -> Record | None:
+        """Judge the picks of labelled sites; None without any."""
+        cap = self._now.options.cap or self._now.profile.strategies[self.request.strategy].cap
+        judged = []
+        for site, found in picked:
+            if site in self.labels:
+                pages = {page_name(url): label for url, label in self.labels[site].items()}
+                judged.append(judge_site(Gold(site_key(site), pages), found, cap))
+        return figures_record(total(judged)) if judged else None
+
+
+# --- profiles as text ---
+
+
+def _controls(table: Any, strategy: str) -> Iterator[Control]:
+    plan = table["strategy"][strategy]
+    yield Control("cap", "cap", "", "pages of a site at most", plan.get("cap", 4))
+    for group in table["scorecard"][plan["card"]].get("group", []):
+        for rule in group["rules"]:
+            if isinstance(rule.get("points"), int | float):
+                yield Control(
+                    "points", rule["id"], group["name"], str(rule.get("reason", "")), rule["points"]
+                )
+    for name, most in plan.get("quota", {}).items():
+        yield Control("quota", name, "", f"pages of the kind {name} at most", most)
+    for name, words in table.get("terms", {}).items():
+        if isinstance(words, list) and 0 < len(words) <= MAX_WORDS:
+            yield Control("words", name, "", name.replace("_", " "), [str(word) for word in words])
+
+
+def _change(table: dict[str, Any], control: Control, strategy: str, inherited: list[str]) -> None:
+    """Change the tables of a profile that extends another."""
+    plan = table.setdefault("strategy", {}).setdefault(strategy, {})
+    if control.kind == "words":
+        words = control.value if isinstance(control.value, list) else []
+        edit = {
+            "add": [word for word in words if word not in inherited],
+            "remove": [word for word in inherited if word not in words],
+        }
+        table.setdefault("terms", {})[control.name] = {name: found for name, found in edit.items() if found}
+    elif isinstance(control.value, list):
+        raise InputError("should be a number", field=control.name)
+    elif control.kind == "cap":
+        plan["cap"] = int(control.value)
+    elif control.kind == "quota":
+        plan.setdefault("quota", {})[control.name] = int(control.value)
+    else:
+        card = read_profile(toml_text(table)).table["strategy"][strategy]["card"]
+        groups = table.setdefault("scorecard", {}).setdefault(card, {}).setdefault("group", [])
+        rules = _named(groups, "name", control.place).setdefault("rules", [])
+        _named(rules, "id", control.name)["points"] = tidy(control.value)
+    if not plan:
+        del table["strategy"][strategy]
+
+
+def _named(entries: list[dict[str, Any]], key: str, name: str) -> dict[str, Any]:
+    """Find an entry of a list by its name, or add one."""
+    for entry in entries:
+        if entry.get(key) == name:
+            return entry
+    entries.append({key: name})
+    return entries[-1]
+
+
+def toml_text(table: dict[str, Any]) -> str:
+    r"""Write tables as TOML: values first, then sections; comments are not kept.
+
+    >>> print(toml_text({"schema": 1, "strategy": {"portfolio": {"cap": 3, "quota": {"hub": 1}}}}), end="")
+    schema = 1
+    <BLANKLINE>
+    [strategy.portfolio]
+    cap = 3
+    quota = { hub = 1 }
+    """
+    return "\n".join(_sections(table)).lstrip("\n") + "\n"
+
+
+def _sections(table: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[str]:
+    inner = {name: value for name, value in table.items() if isinstance(value, dict) and len(path) < 2}
+    lists = {name: value for name, value in table.items() if _is_tables(value)}
+    values = {name: value for name, value in table.items() if name not in inner and name not in lists}
+    if path and values:
+        yield f"\n[{'.'.join(path)}]"
+    yield from (f"{_key(name)} = {_value(value)}" for name, value in values.items())
+    for name, value in inner.items():
+        yield from _sections(value, (*path, _key(name)))
+    for name, entries in lists.items():
+        for entry in entries:
+            yield f"\n[[{'.'.join((*path, _key(name)))}]]"
+            yield from (f"{_key(one)} = {_value(value, is_wide=True)}" for one, value in entry.items())
+
+
+def _is_tables(value: object) -> bool:
+    return bool(value) and isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Any, *, is_wide: bool = False) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list):
+        if is_wide and _is_tables(value):
+            return "[\n" + "".join(f"  {_value(one)},\n" for one in value) + "]"
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool | int | float | str):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)  # a date
+
+
+def _line_of(what: str, where: str, text: str) -> int | None:
+    """Find the line of a mistake: TOML says it; else it is the last part of the path that a line of the text has."""
+    if said := _LINE.search(what):
+        return int(said[1])
+    for part in reversed(re.findall(r"[\w-]+", where)):
+        for number, line in enumerate(text.splitlines(), 1):
+            if part in line:
+                return number
+    return None

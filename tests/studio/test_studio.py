@@ -1,0 +1,444 @@
+"""The studio: who may ask, what views show, that nothing a page says becomes markup, and that what-if equals `pick --replay`."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views.what_if import WhatIf, toml_text
+from honeyguide.cli.main import root
+from honeyguide.studio.server import EVENTS, POSTS, VIEWS, Studio, serve
+from honeyguide.studio.shell import Sources
+from honeyguide.testing.fakes import LoopbackServer, response, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOSTILE = '</title><script>alert(1)</script><img src=x onerror="alert(2)">'
+PROSE = "We repair roofs, every day, for owners of buildings of every size. " * 6
+LINKS = ("services", "about", "gutters", "siding", "windows", "team", "contact", "blog/news")
+
+
+def site() -> LoopbackServer:
+    anchors = "".join(f"<a href=/{name}>{name} {HOSTILE}</a>" for name in LINKS)
+    hostile = '<a href="/x?a=%22%3E%3Cscript%3E&quot;onmouseover=alert(3)">odd</a><a href="javascript:alert(4)">js</a>'
+    home = f"<title>Roofs {HOSTILE.replace('<', '&lt;')}</title><nav>{anchors}{hostile}</nav><p>{PROSE}"
+    pages = {
+        f"/{name}": f"<title>{name} &lt;script&gt;</title><h1>{name}</h1><p>All about {name}. {PROSE}{name}"
+        for name in LINKS
+    }
+    return LoopbackServer({path: response(text.encode()) for path, text in {"/": home, **pages}.items()})
+
+
+@dataclass(frozen=True)
+class Made:
+    """Files of one pick and one crawl, and the address of the site, which is gone."""
+
+    folder: Path
+    address: str
+
+
+def run(*args: str) -> Any:
+    result = CliRunner().invoke(root, args, prog_name="honeyguide")
+    assert result.exit_code in (0, 3), result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("studio")
+    quick = ("--allow-private", "--delay", "0", "--quiet")
+    with served(site()) as (address,):
+        run("pick", address, *quick, "--keep", f"{folder}/kept.db", "-o", f"{folder}/picks.jsonl")
+        run(
+            "crawl",
+            address,
+            *quick,
+            "--topic",
+            "roof|gutter",
+            "--store",
+            f"{folder}/store.db",
+            "-o",
+            f"{folder}/pages.jsonl",
+        )
+    return Made(folder, address)
+
+
+class Browser:
+    """Asks a studio as a browser does, or as an attacker would."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.origin = f"http://127.0.0.1:{studio.port}"
+        self.cookie = f"{studio.cookie}={studio.token}"
+
+    def ask(
+        self, path: str, method: str = "GET", body: str | None = None, **headers: str
+    ) -> tuple[int, dict[str, str], str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.studio.port)
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, sent)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), text
+
+    def get(self, path: str) -> str:
+        status, _, text = self.ask(path, Cookie=self.cookie)
+        assert status == 200, text
+        return text
+
+    def json(self, path: str) -> Any:
+        return json.loads(self.get(path))
+
+    def post(self, path: str, value: Any) -> Any:
+        _, _, text = self.ask(path, "POST", json.dumps(value), Cookie=self.cookie, Origin=self.origin)
+        return json.loads(text)
+
+    def events(self, path: str) -> list[Any]:
+        return [json.loads(line[6:]) for line in self.get(path).splitlines() if line.startswith("data: ")]
+
+
+@contextmanager
+def opened(made: Made) -> Iterator[Browser]:
+    """Serve in a thread until the block ends."""
+    loop, ready = asyncio.new_event_loop(), threading.Event()
+    tasks: list[asyncio.Task[None]] = []
+
+    def work() -> None:
+        asyncio.set_event_loop(loop)
+        with ExitStack() as stack:
+            answers = stack.enter_context(
+                opened_answers(str(made.folder / "kept.db"), keeps=False, replays=True)
+            )
+            studio = Studio(
+                Sources(str(made.folder / "store.db"), str(made.folder / "picks.jsonl"), WhatIf(answers))
+            )
+            found.append(studio)
+            tasks.append(loop.create_task(serve(studio, lambda _: ready.set())))
+            with suppress(asyncio.CancelledError):
+                loop.run_until_complete(tasks[0])
+            loop.run_until_complete(loop.shutdown_default_executor())
+
+    found: list[Studio] = []
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert ready.wait()
+    try:
+        yield Browser(found[0])
+    finally:
+        loop.call_soon_threadsafe(tasks[0].cancel)
+        thread.join()
+        loop.close()
+
+
+@pytest.fixture(scope="module")
+def browser(made: Made) -> Iterator[Browser]:
+    with opened(made) as found:
+        yield found
+
+
+# --- who may ask ---
+
+PLACES = [
+    *VIEWS,
+    *(f"{path}.json" for path in VIEWS if path != "/"),
+    *EVENTS,
+    "/studio.js",
+    "/studio.css",
+    "/favicon.ico",
+]
+
+
+def test_it_listens_on_loopback_alone(browser: Browser) -> None:
+    assert browser.studio.address.startswith("http://127.0.0.1:")
+    with pytest.raises(ConnectionRefusedError):
+        http.client.HTTPConnection("127.0.0.2", browser.studio.port).connect()
+
+
+@pytest.mark.parametrize("path", PLACES)
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 401),
+        ({"Cookie": "honeyguide-studio=guess"}, 401),
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1"}, 421),
+        ({"Host": "127.0.0.1.evil.example:80"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Sec_Fetch_Site": "cross-site"}, 403),
+        ({"Sec_Fetch_Site": "same-site"}, 403),
+    ],
+)
+def test_every_route_refuses_strangers(
+    browser: Browser, path: str, headers: dict[str, str], status: int
+) -> None:
+    known = {} if status == 401 else {"Cookie": browser.cookie}
+    answer = browser.ask(path, **{**known, **headers})
+    assert answer[0] == status
+    assert "Roofs" not in answer[2]
+
+
+@pytest.mark.parametrize("path", POSTS)
+@pytest.mark.parametrize("origin", [None, "http://evil.example", "null"])
+def test_no_other_page_can_post(browser: Browser, path: str, origin: str | None) -> None:
+    headers = {"Cookie": browser.cookie} | ({} if origin is None else {"Origin": origin})
+    assert browser.ask(path, "POST", "{}", **headers)[0] == 403
+
+
+def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(browser: Browser) -> None:
+    status, headers, _ = browser.ask(f"/pick?token={browser.studio.token}")
+    assert (status, headers["Location"]) == (303, "/pick")
+    cookie = headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert browser.ask("/?token=wrong")[0] == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/pick", "/what-if", "/crawl", "/plan", "/nothing", "/studio.js"])
+def test_nothing_from_elsewhere_may_run_or_load(browser: Browser, path: str) -> None:
+    _, headers, _ = browser.ask(path, Cookie=browser.cookie)
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_post_that_is_no_json_is_one_sentence(browser: Browser) -> None:
+    for body in ("{", "[]", "[" * 100_000, ""):
+        status, _, text = browser.ask(
+            "/what-if/label", "POST", body, Cookie=browser.cookie, Origin=browser.origin
+        )
+        assert status == 400
+        assert json.loads(text)["error"]
+
+
+# --- views ---
+
+SHOWN = ["/", "/pick", "/pick/site?n=0", "/what-if", "/crawl", "/crawl/pages?run=1", "/crawl/summary?run=1", "/crawl/tree?run=1",
+         "/crawl/live?run=1", "/why?url=/gutters", "/plan"]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SHOWN)
+def test_what_pages_say_is_text(browser: Browser, path: str) -> None:
+    text = browser.get(path)
+    assert "<script>alert" not in text
+    assert "<img" not in text
+    assert "javascript:" not in text.replace("javascript:alert(4)", "", 1) or 'href="javascript' not in text
+    assert text.count("<script") == 1
+    assert " style=" not in text
+    assert " onerror=" not in text.replace("onerror=&quot;", "")
+
+
+@pytest.mark.parametrize("path", SHOWN)
+def test_every_view_has_a_twin_in_json(browser: Browser, path: str) -> None:
+    name, _, query = path.partition("?")
+    assert browser.json(f"{'/index' if name == '/' else name}.json?{query}")
+
+
+def test_a_site_has_picks_and_all_candidates_with_their_rules(browser: Browser, made: Made) -> None:
+    record = json.loads((made.folder / "picks.jsonl").read_text("utf-8"))
+    text = browser.get("/pick/site?n=0")
+    for page in record["selected"]:
+        assert page["url"] in text
+    for page in record["candidates"]:
+        assert page["rejected"] is None or page["rejected"]["rule"] in text
+
+
+def test_pages_are_searched_filtered_sorted_and_paged(browser: Browser) -> None:
+    every = browser.json("/crawl/pages.json?run=1&sort=oldest")
+    assert len(every) > 5
+    assert [one["url"] for one in browser.json("/crawl/pages.json?run=1&sort=newest")] == [
+        one["url"] for one in reversed(every)
+    ]
+    assert [one["url"] for one in browser.json("/crawl/pages.json?run=1&search=gutt")] == [
+        one["url"] for one in every if "gutt" in one["url"]
+    ]
+    assert browser.json("/crawl/pages.json?run=1&search=50%25_") == []
+    assert browser.json("/crawl/pages.json?run=1&sort=oldest&offset=2")[0] == every[2]
+    scores = [one["relevance_score"] or 0 for one in browser.json("/crawl/pages.json?run=1&sort=score")]
+    assert scores == sorted(scores, reverse=True)
+    relevant = browser.json("/crawl/pages.json?run=1&filter=relevant")
+    assert relevant == [one for one in reversed(every) if (one["topic_relevance"] or 0) >= 0.5]
+
+
+def test_why_is_the_record_of_explain(browser: Browser, made: Made) -> None:
+    said = run("explain", "/gutters", "--store", f"{made.folder}/store.db", "--format", "jsonl").stdout
+    assert browser.json("/why.json?url=/gutters")["steps"] == json.loads(said)["steps"]
+    assert browser.json("/why.json?url=/gutters")["url"] == json.loads(said)["url"]
+
+
+def test_the_tree_counts_what_the_store_has(browser: Browser) -> None:
+    (top,) = [one for one in browser.json("/crawl/tree.json?run=1") if one["fetched"]]
+    below = browser.json(f"/crawl/tree.json?run=1&below={top['name']}/")
+    assert {one["name"] for one in below} >= {"services", "about", "blog/"}
+    assert sum(one["fetched"] for one in below) == top["fetched"]
+
+
+def test_a_run_is_told_live(browser: Browser) -> None:
+    (event,) = browser.events("/crawl/live/events?run=1")
+    assert event["done"]
+    assert int(event["fetched"]) == len(browser.json("/crawl/pages.json?run=1"))
+
+
+def test_mistakes_in_an_address_are_one_sentence(browser: Browser) -> None:
+    for path in (
+        "/crawl/pages?run=x",
+        "/crawl/pages?run=1&sort=evil",
+        "/pick/site?n=99",
+        "/why?url=/no/such",
+        "/crawl/live?run=9",
+    ):
+        status, _, text = browser.ask(path, Cookie=browser.cookie)
+        assert status == 400
+        assert "Traceback" not in text
+
+
+def test_looking_changes_no_file(made: Made) -> None:
+    before = {path: path.read_bytes() for path in made.folder.iterdir()}
+    with opened(made) as browser:
+        for path in SHOWN:
+            browser.get(path)
+        browser.post("/what-if/profile", {"key": "cap::cap", "value": 2})
+        browser.events("/what-if/events")
+    assert {path: path.read_bytes() for path in made.folder.iterdir()} == before
+
+
+# --- what if ---
+
+
+def test_one_number_changes_text_picks_and_equals_a_replay(
+    made: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(made) as browser:
+        state = browser.post("/what-if/profile", {"key": "points:kind:team", "value": 99})
+        assert state["problems"] == []
+        assert '{ id = "team", points = 99 }' in state["toml"]
+        assert state["controls"]["points:kind:team"] == 99
+        *sites, last = browser.events("/what-if/events")
+        assert last["changed"] == 1
+        came = [one["url"] for one in sites[0]["changes"] if one["change"] == "entered"]
+        assert came == [f"{made.address}team"]
+        assert sites[0]["changes"][0]["reason"]
+        assert browser.post("/what-if/save", {"what": "profile", "path": "mine.toml"})["saved"] == str(
+            tmp_path / "mine.toml"
+        )
+        trial = browser.studio.sources.what_if
+        assert trial is not None
+    with opened_answers(str(made.folder / "kept.db"), keeps=False, replays=True) as answers:
+        again = WhatIf(answers)
+        again.change((tmp_path / "mine.toml").read_text("utf-8"))
+        record = asyncio.run(again.record(made.address))
+    kept = str(made.folder / "kept.db")
+    written = run(
+        "pick",
+        made.address,
+        "--replay",
+        kept,
+        "--profile",
+        "mine.toml",
+        "--no-timings",
+        "--format",
+        "jsonl",
+        "--quiet",
+    ).stdout
+    assert f"{json.dumps(record, ensure_ascii=False)}\n" == written
+
+
+def test_text_and_controls_are_in_step(made: Made) -> None:
+    with opened(made) as browser:
+        text = browser.json("/what-if.json")["toml"]
+        state = browser.post(
+            "/what-if/profile", {"toml": f"{text}[strategy.portfolio]\ncap = 2\nquota = {{ hub = 1 }}\n"}
+        )
+        assert (state["controls"]["cap::cap"], state["controls"]["quota::hub"]) == (2, 1)
+        state = browser.post(
+            "/what-if/profile", {"key": "words::hub_names", "value": ["gutters", "services"]}
+        )
+        assert '"gutters"' in state["toml"]
+        assert "cap = 2" in state["toml"]
+        assert state["controls"]["words::hub_names"] == ["services", "gutters"]
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ("[[[\n", 5),
+        ("[strategy.portfolio]\ncap = 'x'\n", 6),
+        ('[terms]\nhub_names = { remove = ["nothing"] }\n', 6),
+    ],
+)
+def test_a_mistake_is_shown_at_its_line_and_changes_nothing(made: Made, more: str, line: int) -> None:
+    with opened(made) as browser:
+        text = browser.json("/what-if.json")["toml"]
+        state = browser.post("/what-if/profile", {"toml": text + more})
+        assert [one["line"] for one in state["problems"]] == [line]
+        assert (state["toml"], state["version"]) == (text, 0)
+
+
+def test_labels_give_figures_and_are_saved_as_eval_reads_them(
+    made: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with opened(made) as browser:
+        for name, label in (("services", "core"), ("about", "core"), ("team", "junk")):
+            sent = {"site": made.address, "url": f"{made.address}{name}", "label": label}
+            assert browser.post("/what-if/label", sent)["label"] == label
+        browser.post("/what-if/profile", {"key": "points:kind:team", "value": 99})
+        *_, last = browser.events("/what-if/events")
+        assert "junk picks" in last["html"]
+        assert "before" in last["html"]
+        assert browser.post("/what-if/save", {"what": "labels", "path": "labels.jsonl"})["saved"]
+        assert browser.post("/what-if/label", {"site": "http://other.example", "url": "x", "label": "core"})[
+            "error"
+        ]
+        assert browser.post("/what-if/label", {"site": made.address, "url": "x", "label": "evil"})["error"]
+    said = run("eval", str(made.folder / "picks.jsonl"), "--gold", "labels.jsonl", "--format", "jsonl").stdout
+    assert json.loads(said.splitlines()[0])["core"] == 2
+
+
+@pytest.mark.parametrize("path", ["other.txt", "/etc/passwd", "a\0.toml", 7])
+def test_nothing_else_is_ever_written(browser: Browser, path: object) -> None:
+    assert browser.post("/what-if/save", {"what": "profile", "path": path})["error"]
+
+
+def test_a_file_of_the_user_is_not_overwritten(browser: Browser, tmp_path: Path) -> None:
+    target = tmp_path / "mine.toml"
+    target.write_text("precious", "utf-8")
+    assert (
+        "exists already"
+        in browser.post("/what-if/save", {"what": "profile", "path": str(target)})["error"][0]
+    )
+    assert target.read_text("utf-8") == "precious"
+
+
+def test_tables_are_written_as_toml_reads_them() -> None:
+    import tomllib
+
+    table = {
+        "schema": 1,
+        "terms": {"a b": ["x", 'y"']},
+        "strategy": {"s": {"cap": 2, "quota": {"hub": 1}, "drop": [{"id": "d", "remove": True}]}},
+        "scorecard": {
+            "w": {
+                "group": [
+                    {"name": "kind", "rules": [{"id": "r", "points": 1.5, "when": {"a": {"is": ["b"]}}}]}
+                ]
+            }
+        },
+    }
+    assert tomllib.loads(toml_text(table)) == table
