@@ -51,6 +51,7 @@ class Answers:
         """Give how the last pick was asked for, without timings."""
         try:
             found: Any = json.loads(self.file.settings() or "{}")
+            found = {name: value for name, value in found.items() if value is not None}
             found |= {name: tuple(found.get(name, ())) for name in _TUPLES}
             request = PickRequest(**found, timings=False)
             check_fields(request)

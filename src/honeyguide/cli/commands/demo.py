@@ -6,6 +6,8 @@ The site is served on this machine and picked from like any other site. Must not
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -26,6 +28,7 @@ SHOWN = 2  # examples of links that a rule rejected
 NEXT = (
     ("honeyguide pick acme.example", "the same for a site of yours"),
     ("honeyguide pick acme.example --report report.html", "and a report to look at"),
+    ("honeyguide demo --studio", "look at it in a browser, and try other rules"),
     ("honeyguide select --demo --all", "every link of a page, with its verdict"),
     ("honeyguide profile show company", "the rules that decided here"),
 )
@@ -34,13 +37,20 @@ RANKED = (Column.number("Score"), Column.whole("Bucket"), Column("Page and point
 PICKED = (Column.number("#"), *RANKED[:2], Column("Page and title"))
 
 
-@click.command(cls=Command, examples=("honeyguide demo",))
+@click.command(cls=Command, examples=("honeyguide demo", "honeyguide demo --studio"))
+@click.option(
+    "--studio", is_flag=True, help="Look at it in a browser: a pick, a crawl and a plan of the site."
+)
+@click.option("--no-open", is_flag=True, help="With --studio: print the address, and open no browser.")
 @no_color_option
-def demo() -> None:
+def demo(studio: bool, no_open: bool) -> None:
     """Show a first run, step by step, on a made-up company site that is served on this machine.
 
     Nothing leaves the machine. The tour ends with commands to try next.
     """
+    if studio:
+        _open_studio(opens=not no_open)
+        return
     record = _pick()
     home = record["homepage"].rstrip("/")
     scored = [candidate for candidate in record["candidates"] if candidate["score"] is not None]
@@ -81,6 +91,25 @@ def _pick() -> Record:
             f"the demo site at {address} could not be read: {record['reason']}; is loopback blocked?"
         )
     return record
+
+
+def _open_studio(*, opens: bool) -> None:
+    """Pick and crawl the demo site into a folder that is gone afterwards, and look at both."""
+    from honeyguide.app.library.calls import crawl
+    from honeyguide.app.views.answers import opened_answers
+    from honeyguide.cli.commands.servers.studio import run_studio
+    from honeyguide.studio.shell import Sources
+
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="honeyguide-"))
+        address, kept, store = stack.enter_context(serve_demo()), f"{folder}/kept.db", f"{folder}/crawl.db"
+        with opened_answers(kept, keeps=True, replays=False) as answers:
+            answers.note([address], PickRequest(), None)
+            asyncio.run(pick_sites([address], PickRequest(), DEMO_POLICY, lambda *_: None, answers=answers))
+        for _ in crawl(address, topic="alarm|sprinkler|fire", store=store, policy=DEMO_POLICY):
+            pass
+        say("Larkspur Fire is a company that does not exist; its website is served on this machine.")
+        run_studio(Sources(store), kept, stack, opens=opens)
 
 
 def _heading(words: str) -> None:

@@ -39,7 +39,6 @@ class _Options:
     examples=(
         "honeyguide studio",
         "honeyguide studio --picks picks.jsonl --keep kept.db",
-        "honeyguide demo --studio",
     ),
 )
 @takes(options=_Options)
