@@ -80,7 +80,7 @@ PICKED: dict[str, Any] = {
     },
     "counts": {},
 }
-PICKED["options"]["content"] = False
+PICKED["options"]["content"] = None
 
 
 def _write_labels() -> None:

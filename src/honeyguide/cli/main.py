@@ -53,7 +53,10 @@ COMMANDS = {
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("links", "Normalise, classify and explain URLs."),
     "profile": ("profile", "List, show, check and start profiles."),
-    "studio": ("servers.studio", "Look at picks, crawls and plans in a browser, and try other rules."),
+    "studio": (
+        "servers.studio",
+        "Look at picks, crawls and plans in a browser, ask why, and try other rules.",
+    ),
     "mcp": ("servers.mcp", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
     "schema": ("profile", "Print the JSON Schema of the records of pick, crawl or plan."),
 }
