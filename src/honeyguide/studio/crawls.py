@@ -16,7 +16,7 @@ from honeyguide.app.views.crawls import FILTERS, SORTS, PageQuery, StoreBrowser,
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.crawl import CrawlReportData, crawl_sheet
-from honeyguide.report.sheet import clean, figure
+from honeyguide.report.sheet import clean, figure, noun
 from honeyguide.studio.picks import number_of
 from honeyguide.studio.shell import View, choice, linked, outward, paging, table, text, url_of
 
@@ -50,7 +50,7 @@ async def runs(sources: Sources, _request: web.Request) -> View:
     ]
     head = ("Run", "Command", "Topic", "Pages", "Last worked on", "Stopped")
     return View(
-        "Crawl", found, _why_form() + table(f"{len(found):,} runs", head, cells, is_filtered=True), "Crawl"
+        "Crawl", found, _why_form() + table(noun(len(found), "run"), head, cells, is_filtered=True), "Crawl"
     )
 
 
@@ -151,10 +151,11 @@ def _time_line(record: Record) -> str:
         )
         for one in reversed(visits)
     ]
+    said = noun(len(visits), "visit")
     return (
-        f'<h2>Visits</h2><svg viewBox="0 0 720 40" role="img" aria-label="{len(visits)} visits in order">'
+        f'<h2>Visits</h2><svg viewBox="0 0 720 40" role="img" aria-label="{said} in order">'
         f'<line x1="10" x2="710" y1="20" y2="20" stroke="currentColor" opacity="0.3"/>{points}</svg>'
-        + table(f"{len(visits)} visits", ("When", "Answer", "Run"), cells)
+        + table(said, ("When", "Answer", "Run"), cells)
     )
 
 
@@ -239,7 +240,7 @@ async def live(sources: Sources, request: web.Request) -> View:
     body = (
         f'{_tabs(run, "live")}<div data-events="{escape(url_of("/crawl/live/events", run=run))}"><p role="status" data-live="state">Connecting…</p>'
         f'<div class="cards">{cards}</div><h2>Harvest</h2><svg class="curve" viewBox="0 0 720 160" role="img" aria-label="Share of relevant pages, newest at the right">'
-        '<line x1="0" x2="720" y1="150" y2="150" stroke="currentColor" opacity="0.3"/><polyline data-live="curve" points="" fill="none" stroke="#a86400" stroke-width="2"/></svg></div>'
+        '<line x1="0" x2="720" y1="150" y2="150" stroke="currentColor" opacity="0.3"/><text x="4" y="14">all relevant</text><text x="4" y="145">none</text><polyline data-live="curve" points="" fill="none" stroke="currentColor" stroke-width="2"/></svg></div>'
     )
     return View(f"Run {run}: live", now._asdict(), body, "Crawl")
 

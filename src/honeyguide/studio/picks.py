@@ -13,7 +13,7 @@ from honeyguide.app.tools.results import read
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.pick import PickReport
-from honeyguide.report.sheet import clean, objects
+from honeyguide.report.sheet import clean, figure, noun, objects
 from honeyguide.studio.shell import View, linked, outward, table, text, url_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def home(sources: Sources, _request: web.Request) -> View:
         (
             "What if",
             "/what-if",
-            sources.what_if and f"{len(sources.what_if.sites):,} sites",
+            sources.what_if and noun(len(sources.what_if.sites), "site"),
             "honeyguide pick SITE --keep kept.db",
         ),
         ("Crawl", "/crawl", sources.store, "honeyguide crawl URL --topic WORDS"),
@@ -113,7 +113,7 @@ async def sites(sources: Sources, _request: web.Request) -> View:
     ]
     head = ("Site", "Status", "Picks", "Links", "Kinds", "Title, or what is wrong")
     more = f"<p>and {len(rows) - MAX_SITES:,} more sites</p>" if len(rows) > MAX_SITES else ""
-    body = table(f"{len(rows):,} sites", head, cells, is_filtered=True) + more
+    body = table(noun(len(rows), "site"), head, cells, is_filtered=True) + more
     return View("Pick", rows, body, "Pick")
 
 
@@ -139,33 +139,37 @@ async def site(sources: Sources, request: web.Request) -> View:
 
 
 def _candidates(row: Record, sources: Sources) -> str:
-    """List every link of the homepage with its fate; where a rule can be tried, also buttons for labels."""
+    """List every link of the homepage with its fate; where rules can be tried, also buttons for labels."""
+    scores = [score for page in objects(row, "selected") if (score := figure(page.get("score"))) is not None]
     chosen = {page.get("url") for page in objects(row, "selected")}
     known = sources.what_if.labels.get(str(row["site"]), {}) if sources.what_if else {}
     cells = []
     for page in objects(row, "candidates"):
-        rejected = page.get("rejected")
-        fate = (
-            f"rejected: <b>{text(rejected.get('rule'))}</b> {text(rejected.get('reason'))}"
-            if isinstance(rejected, dict)
-            else ""
-        )
-        fate = "<b>picked</b>" if page.get("url") in chosen else fate or "not taken"
-        labels = label_buttons(str(row["site"]), str(page.get("url")), known) if sources.what_if else ""
-        cells.append(
-            (
-                outward(page.get("url")),
-                text(page.get("anchor_text")),
-                text(page.get("bucket")),
-                text(page.get("score")),
-                fate,
-                labels,
-            )
-        )
-    head = ("Page", "Link text", "Kind", "Score", "Fate", "Label")
-    if not sources.what_if:
-        cells, head = [one[:-1] for one in cells], head[:-1]  # type: ignore[misc, assignment]
-    return f"<h2>All candidates</h2>{table(f'{len(cells):,} links of the homepage', head, cells, is_filtered=True)}"
+        fate = "<b>picked</b>" if page.get("url") in chosen else _fate(page, min(scores, default=None))
+        names = [text(page.get(name)) for name in ("anchor_text", "bucket", "score")]
+        labels = [label_buttons(str(row["site"]), str(page.get("url")), known)] if sources.what_if else []
+        cells.append((outward(page.get("url")), *names, fate, *labels))
+    head = ("Page", "Link text", "Kind", "Score", "Fate", *(["Label"] if sources.what_if else []))
+    ways = (
+        f"<p>To get a page in, or out: {linked('/what-if', 'try other rules')}.</p>"
+        if sources.what_if
+        else ""
+    )
+    listed = table(f"{noun(len(cells), 'link')} of the homepage", head, cells, is_filtered=True)
+    return f"<h2>All candidates</h2>{ways}{listed}"
+
+
+def _fate(page: Record, last: float | None) -> str:
+    """Say why a page was not picked, and how far it is from the last pick."""
+    rejected, score = page.get("rejected"), figure(page.get("score"))
+    if not isinstance(rejected, dict):
+        return "not taken"
+    far = (
+        ""
+        if score is None or last is None
+        else f" <small>It has {score} points, the last pick {last}.</small>"
+    )
+    return f"rejected: <b>{text(rejected.get('rule'))}</b> {text(rejected.get('reason'))}{far}"
 
 
 def label_buttons(site_name: str, url: str, known: Any) -> str:

@@ -79,7 +79,7 @@ def page(view: View) -> str:
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<nav aria-label="Views"><b>Honeyguide</b>{items}</nav>
+<nav aria-label="Views"><b><a href="/">Honeyguide</a></b>{items}</nav>
 <main id="main" tabindex="-1">
 <h1>{escape(view.title)}</h1>
 {view.body}

@@ -112,7 +112,7 @@ document.addEventListener("click", async (event) => {
 const trial = one("[data-trial]");
 let running = null;
 let waiting = 0;
-let version = 0;
+let version = trial ? Number(trial.dataset.trial) : 0;
 
 function show(answer) {
   const problems = answer.error ? answer.error.map((what) => ({ line: null, what })) : answer.problems;
@@ -175,4 +175,5 @@ if (trial) {
     });
   }
   one("form.controls").addEventListener("submit", (event) => event.preventDefault());
+  refresh();
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.tools.profiles import write_profile
 from honeyguide.errors import InputError
-from honeyguide.report.sheet import clean
+from honeyguide.report.sheet import clean, noun
 from honeyguide.studio.picks import label_buttons
 from honeyguide.studio.shell import View, linked, outward
 
@@ -37,8 +37,8 @@ async def controls(sources: Sources, _request: web.Request) -> View:
     trial = sources.the_trial()
     listed = await asyncio.to_thread(trial.controls)
     left = "".join(_group(kind, list(found)) for kind, found in groupby(listed, lambda one: one.kind))
-    body = f"""<p class="soft">Change a number, a word or the text: the picks of {len(trial.sites):,} kept sites are made again at once, without a request.</p>
-<div class="two" data-trial="/what-if">
+    body = f"""<p class="soft">Change a number, a word or the text: the picks of {noun(len(trial.sites), "kept site")} are made again at once, without a request.</p>
+<div class="two" data-trial="{trial.version}">
 <form class="controls" autocomplete="off"><h2>Rules of {escape(trial.parent)}</h2>{left}</form>
 <section aria-label="What changes"><h2><label for="toml">The same as a profile</label></h2>
 <textarea id="toml" name="toml" rows="9" spellcheck="false" aria-describedby="problems">{escape(trial.text)}</textarea>
@@ -159,8 +159,7 @@ def _figures(before: Record | None, now: Record | None, labelled: int) -> str:
         offer = (
             "<p>There are enough labels to learn from: save them, and run <code>honeyguide learn</code>.</p>"
         )
-    sites = f"{labelled} labelled site{'' if labelled == 1 else 's'}"
-    return f'<table class="small"><caption>{sites}</caption><thead><tr><th></th><th scope="col">before</th><th scope="col">now</th></tr></thead><tbody>{rows}</tbody></table>{offer}'
+    return f'<table class="small"><caption>{noun(labelled, "labelled site")}</caption><thead><tr><th></th><th scope="col">before</th><th scope="col">now</th></tr></thead><tbody>{rows}</tbody></table>{offer}'
 
 
 def _figure(value: Any) -> str:

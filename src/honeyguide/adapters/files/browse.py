@@ -42,6 +42,16 @@ _FILTERS = {
     "changed": "json_extract(v.record, '$.change') = 'changed'",
     "new": "json_extract(v.record, '$.change') = 'new'",
 }
+# The rest of each URL below a prefix, up to its next slash.
+_BRANCHES = """
+SELECT substr(rest, 1, instr(rest || '/', '/')) AS branch, count(*), sum(fetches > 0), sum(coalesce(relevant, 0)),
+  sum(state < 2), sum(state = 3) FROM (
+  SELECT e.state, e.fetches, substr(e.url, length(CASE WHEN e.url LIKE 'https:%' THEN ?3 ELSE ?2 END) + 1) AS rest,
+    CASE WHEN e.fetches > 0 THEN (SELECT json_extract(v.record, '$.topic_relevance') >= 0.5 FROM visit v
+      WHERE v.run = e.run AND v.claim = e.claim) END AS relevant
+  FROM entry e WHERE e.run = ?1 AND (substr(e.url, 1, length(?2)) = ?2 OR substr(e.url, 1, length(?3)) = ?3)
+) GROUP BY branch ORDER BY 2 DESC, 1 LIMIT ?4
+"""
 SORTS, FILTERS = tuple(_SORTS), tuple(_FILTERS)
 
 
@@ -133,19 +143,7 @@ class StoreBrowser:
             return [
                 Branch(name or "other sites", name, urls, fetched, 0, 0, 0) for name, urls, fetched in rows
             ]
-        rows = self._all(
-            r"""
-            SELECT branch, count(*), sum(fetches > 0), sum(coalesce(relevant, 0)), sum(state < 2), sum(state = 3) FROM (
-              SELECT e.state, e.fetches, json_extract(v.record, '$.topic_relevance') >= 0.5 AS relevant,
-                substr(substr(e.url, instr(e.url, '://') + 3), length(?2) + 1) AS rest,
-                substr(substr(substr(e.url, instr(e.url, '://') + 3), length(?2) + 1), 1,
-                  instr(substr(substr(e.url, instr(e.url, '://') + 3), length(?2) + 1) || '/', '/')) AS branch
-              FROM entry e LEFT JOIN visit v ON v.run = e.run AND v.claim = e.claim
-              WHERE e.run = ?1 AND (e.url LIKE 'http://' || ?3 || '%' ESCAPE '\' OR e.url LIKE 'https://' || ?3 || '%' ESCAPE '\')
-            ) GROUP BY branch ORDER BY 2 DESC, 1 LIMIT ?4
-            """,
-            (run, prefix, _escaped(prefix), MAX_ROWS),
-        )
+        rows = self._all(_BRANCHES, (run, f"http://{prefix}", f"https://{prefix}", MAX_ROWS))
         return [Branch(name or "(this page)", f"{prefix}{name}", *counts) for name, *counts in rows]
 
     def live(self, run: int) -> LiveRun | None:

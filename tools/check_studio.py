@@ -1,0 +1,165 @@
+"""Check the studio in a real browser: every view, what-if, labels, saving, a crawl that runs, mistakes, keys, and accessibility.
+
+Needs playwright, axe-playwright-python and Debian's chromium, which are no part of [dev]: make an environment of their own,
+install this package into it, and run `python tools/check_studio.py [--shots FOLDER]`. Everything stays on this machine; a request to
+another address is a failure, and so is any error in the browser's console.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VIEWS = {
+    "home": "/",
+    "pick": "/pick",
+    "site": "/pick/site?n=0",
+    "what-if": "/what-if",
+    "crawl": "/crawl",
+    "pages": "/crawl/pages?run=1",
+    "summary": "/crawl/summary?run=1",
+    "tree": "/crawl/tree?run=1",
+    "live": "/crawl/live?run=1",
+    "why": "/why?url=/about",
+    "plan": "/plan",
+}
+SIZES = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
+
+
+@contextmanager
+def demo_studio(folder: str) -> Iterator[str]:
+    """Run `honeyguide demo --studio`; gives its address."""
+    command = [sys.executable, "-m", "honeyguide", "demo", "--studio", "--no-open"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:  # noqa: S603 - ourselves
+        for line in process.stdout or ():
+            if found := re.search(r"http://\S+token=\S+", line):
+                yield found[0]
+                break
+        process.terminate()
+
+
+class Watched:
+    """A page whose console errors and requests are noted."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        page.on(
+            "console",
+            lambda message: message.type == "error" and self.problems.append(f"console: {message.text}"),
+        )
+        page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
+        page.on("request", self._note)
+
+    def _note(self, request: Any) -> None:
+        if not request.url.startswith(("http://127.0.0.1:", "data:")):
+            self.problems.append(f"request to {request.url}")
+
+
+def walk(browser: Any, address: str, folder: str) -> list[str]:
+    """Do what a person does, from the first view to a saved profile."""
+    from playwright.sync_api import expect
+
+    base = address.partition("/?")[0]
+    watched = Watched(browser.new_context().new_page())
+    page = watched.page
+    page.goto(address)
+    expect(page).to_have_url(f"{base}/")
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    expect(page).to_have_url(f"{base}/crawl")
+    page.get_by_role("link", name="Run 1").click()
+    page.get_by_label("Search URLs and titles").fill("about")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("tbody tr").first).to_contain_text("about")
+    page.get_by_role("link", name="Why?").first.click()
+    expect(page.locator(".box")).to_contain_text("By its address it is inside the crawl")
+    page.goto(f"{base}/crawl/live?run=1")
+    expect(page.locator("[data-live=state]")).to_contain_text("Stopped")
+    expect(page.locator("[data-live=fetched]")).not_to_have_text("–")
+    page.goto(f"{base}/pick")
+    page.keyboard.press("/")
+    page.keyboard.type("no such site")
+    expect(page.locator("[data-count]").first).to_contain_text("0 of 1")
+    page.goto(f"{base}/pick/site?n=0")
+    page.locator("button[data-label=core]").first.click()
+    expect(page.locator("button[data-label=core]").first).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{base}/what-if")
+    page.get_by_label(re.compile("^cap")).fill("2")
+    expect(page.locator("[data-trial-status]")).to_have_text("1 of 1 sites change.")
+    expect(page.locator("#toml")).to_have_value(re.compile("cap = 2"))
+    expect(page.locator("article.changed")).to_contain_text("went")
+    expect(page.locator("[data-trial-figures]")).to_contain_text("before")
+    page.locator("#toml").fill(page.locator("#toml").input_value() + "[[[")
+    expect(page.locator("#problems")).to_contain_text(re.compile(r"Line \d+: is not TOML"))
+    page.get_by_label(re.compile("^cap")).fill("3")
+    expect(page.locator("#problems")).to_have_text("")
+    page.get_by_label("Profile", exact=True).fill(f"{folder}/mine.toml")
+    page.get_by_role("button", name="Save profile").click()
+    expect(page.locator("[data-save-status]")).to_contain_text("Saved")
+    if "cap = 3" not in Path(f"{folder}/mine.toml").read_text("utf-8"):
+        watched.problems.append("the saved profile lacks the change")
+    return watched.problems
+
+
+def look(browser: Any, address: str, shots: str | None) -> Iterator[str]:
+    """Look at every view in every size: nothing scrolls sideways, nothing fails in the console, axe finds nothing serious."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    base = address.partition("/?")[0]
+    for width, scheme in SIZES:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+        )
+        watched = Watched(context.new_page())
+        page = watched.page
+        page.goto(address)
+        for name, path in VIEWS.items():
+            page.goto(f"{base}{path}")
+            if page.locator("html").evaluate("page => page.scrollWidth - page.clientWidth") > 0:
+                yield f"{name} scrolls sideways at {width} pixels"
+            for fault in Axe().run(page).response["violations"]:
+                if fault["impact"] in ("serious", "critical"):
+                    nodes = "; ".join(node["html"][:120] for node in fault["nodes"][:3])
+                    yield f"{name}, {width} {scheme}: {fault['id']}: {fault['help']}: {nodes}"
+            if shots is not None:
+                page.screenshot(path=f"{shots}/{name}-{width}-{scheme}.png", full_page=True)
+        yield from watched.problems
+        context.close()
+
+
+def main() -> None:
+    """Check, and say what is wrong."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description="Check the studio in a real browser.")
+    parser.add_argument("--shots", metavar="FOLDER", help="keep a picture of every view in every size")
+    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    asked = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        demo_studio(folder) as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
+        problems = [*walk(browser, address, folder), *look(browser, address, asked.shots)]
+        browser.close()
+    for problem in problems:
+        sys.stderr.write(f"{problem}\n")
+    sys.stdout.write(f"{len(VIEWS)} views in {len(SIZES)} sizes: {len(problems)} problems\n")
+    raise SystemExit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
