@@ -55,12 +55,13 @@ class Watched:
     def __init__(self, page: Any) -> None:
         self.page = page
         self.problems: list[str] = []
-        page.on(
-            "console",
-            lambda message: message.type == "error" and self.problems.append(f"console: {message.text}"),
-        )
+        page.on("console", self._hear)
         page.on("pageerror", lambda error: self.problems.append(f"script: {error}"))
         page.on("request", self._note)
+
+    def _hear(self, message: Any) -> None:
+        if message.type == "error":
+            self.problems.append(f"console: {message.text}")
 
     def _note(self, request: Any) -> None:
         if not request.url.startswith(("http://127.0.0.1:", "data:")):
