@@ -3,7 +3,7 @@
     python tools/check_plugins.py [FOLDER]
 
 Makes a virtual environment in FOLDER (a temporary one without it) with the lowest versions that the extras name, and runs
-tests/contrib. Frameworks are large and pin much, so they are not in the extra dev.
+tests/contrib, and the notebook of the guides in Jupyter. Frameworks are large and pin much, so they are not in the extra dev.
 """
 
 from __future__ import annotations
@@ -36,9 +36,11 @@ def main() -> int:
         folder = Path(sys.argv[1] if len(sys.argv) > 1 else scratch)
         venv.create(folder, with_pip=True)
         python = str(folder / "bin" / "python")
-        install = [python, "-m", "pip", "install", "-q", str(ROOT), "pytest", "hypothesis", *wanted]
+        jupyter = ("nbclient", "ipykernel")
+        install = [python, "-m", "pip", "install", "-q", str(ROOT), "pytest", "hypothesis", *jupyter, *wanted]
         subprocess.run(install, check=True)  # noqa: S603 - our own arguments
-        run = subprocess.run([python, "-m", "pytest", "-q", "tests/contrib"], cwd=ROOT, check=False)  # noqa: S603 - as above
+        tests = [python, "-m", "pytest", "-q", "tests/contrib", "tests/docs/test_notebook.py"]
+        run = subprocess.run(tests, cwd=ROOT, check=False)  # noqa: S603 - as above
     return run.returncode
 
 

@@ -57,6 +57,12 @@ class CrawledPage:
         return score
 
     @property
+    def relevance(self) -> float | None:
+        """Whether the page is about the topic, 0 to 1 (TOPIC-7); None without a topic."""
+        relevance: float | None = self.record["topic_relevance"]
+        return relevance
+
+    @property
     def is_relevant(self) -> bool:
         """Whether the page is about the topic."""
         return is_relevant(self.record)
