@@ -282,7 +282,7 @@ def test_links_that_nobody_sees_leave_the_others_their_contexts() -> None:
     ("markup", "text", "context"),
     [
         ("<p>The <b>loop</b>, (<a href=a>run</a>).", "The loop, (run).", "The loop, (run)."),
-        ("<nav><a href=a>Home</a><a href=b>About</a></nav>", "Home About", "Home About"),
+        ("<nav><a href=a>Home</a><a href=b>About</a></nav>", "Home About", "Home"),
         ("<p><span><a href=a>Home</a></span><span><a href=b><i>About</i></a></span>", "Home About", "Home About"),
         ("<p>Two <a href=a>dog</a>s", "Two dogs", "Two dogs"),
         ("<ul><li><a href=a>One</a> is<ul><li>first<li>last</ul><li>Two</ul>", "One is\nfirst\nlast\nTwo", "One is first last"),
@@ -341,3 +341,20 @@ def test_what_hrefs_come_to_is_remembered_only_where_pages_of_a_folder_agree() -
 )
 def test_the_text_of_an_anchor_is_what_a_reader_sees_in_it(markup: str, anchor: str) -> None:
     assert extract_links(markup, Url.parse("https://a.example/"))[0].anchor == anchor
+
+
+def test_in_a_menu_other_links_are_no_context() -> None:
+    # TOPIC-1: "Cooking" beside "Event loop" has nothing to do with event loops.
+    menu = "<nav><a href=/c>Cooking</a> <a href=/e>Event loop</a></nav><footer><p><a href=/t>Terms</a> | <a href=/e2>Event loop</a></footer>"
+    alone = "<nav><ul><li><a href=/s>Sauces</a> for every day</li><li><a href=/b>Bread</a></li></ul></nav>"
+    main = "<main><p>Read about the event loop in <a href=/x>this chapter</a> or <a href=/y>that one</a>.</p></main>"
+    links = parse_page(menu + alone + main, Url.parse("https://a.example/")).links
+    assert [link.context for link in links] == [
+        "Cooking",
+        "Event loop",
+        "Terms",
+        "Event loop",
+        "Sauces for every day",
+        "Bread",
+        *["Read about the event loop in this chapter or that one."] * 2,
+    ]

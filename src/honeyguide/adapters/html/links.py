@@ -204,7 +204,9 @@ class Links:
             fold(title, MAX_LABEL) if title else "",
             fold(rel, MAX_LABEL).lower() if rel else "",
             _POSITIONS[place],
-            self._context(self._document.blocks[number], text),
+            self._context(self._document.blocks[number], text)
+            if not self._is_listed(number, place)
+            else text,
         )
 
     def _find_place(self, scope: int) -> int:
@@ -221,6 +223,12 @@ class Links:
                     self.landmarks[inner] = landmark
             places[inner] = place
         return place
+
+    def _is_listed(self, number: int, place: int) -> bool:
+        """Tell whether a link shares its block with others in a menu or a footer: they are no context of it."""
+        blocks = self._document.blocks
+        beside = (*blocks[max(0, number - 1) : number], *blocks[number + 1 : number + 2])
+        return place >= _IN_NAVIGATION and blocks[number] in beside
 
     def _context(self, block: Block, anchor: str) -> str:
         """Return the text of the block around an anchor; of a long text the part around it."""
