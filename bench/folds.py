@@ -140,6 +140,7 @@ SWITCHES: Mapping[str, Callable[[Table], None]] = {
     "points for services headings": _drop_points("listed", "listed-menu"),
     "points for cards": _drop_points("cards"),
     "side headings": _drop_points("side"),
+    "end of the menu": _drop_points("ends-menu"),
     "hub by structure": _drop_bucket("leads"),
     "only in the footer": _drop("drop", "only-footer"),
     "other links": _drop("drop", "other-links"),

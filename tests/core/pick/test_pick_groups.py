@@ -197,3 +197,14 @@ def test_a_query_named_s_is_a_search_only_at_the_root() -> None:
     search = page["/"].rejected
     assert search is not None
     assert search.rule == "no-content"
+
+
+def test_a_page_of_products_that_labels_the_only_submenu_is_the_hub() -> None:
+    entry = submenu("<a href=/products>Modules</a>", "products/zorbs", "products/frabs", "products/quells")
+    assert by_path(selected(top_menu(entry, "nirps", "kapcs")))["/products"].bucket == "hub"
+
+
+def test_an_about_page_in_the_footer_loses_nothing() -> None:
+    footer = "<footer><a href=/about>About</a> <a href=/roof-repair>Roof repair</a></footer>"
+    page = by_path(selected(f"<nav><a href=/zorbs>Zorbs</a></nav>{footer}"))
+    assert [float(page[path].score or 0) for path in ("/about", "/roof-repair")] == [90, 69]
