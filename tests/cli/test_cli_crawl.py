@@ -387,7 +387,7 @@ def test_include_exclude_and_depth(run: Run) -> None:
             2,
             "--traversal bfs and --traversal dfs need none",
         ),
-        (("a.example", *TOPIC, "-o", "a.csv", "--links"), 2, "write JSON lines, -o FILE.jsonl"),
+        (("a.example", *TOPIC, "-o", "a.csv", "--links"), 2, "write JSON lines or Parquet, -o FILE.jsonl"),
         (
             ("a.example", *TOPIC, "--format", "csv", "--content"),
             2,
