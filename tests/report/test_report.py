@@ -13,6 +13,7 @@ import pytest
 from evil_text import ALLOWED, ATTRIBUTES, EVIL, Tags
 
 import honeyguide.report as report_module
+from honeyguide import __version__
 from honeyguide.errors import InputError
 from honeyguide.report import write_report
 from honeyguide.report.markdown import plain
@@ -169,13 +170,19 @@ def _evil(text: str) -> dict[str, Any]:
     )  # fmt: skip
 
 
+# What a report with sites has besides: its contents, a filter and an order, and the one script.
+TOOLS = {"nav", "script", "label", "form", "input", "select", "option"}
+TOOL_ATTRIBUTES = {"aria-label", "type", "hidden", "value", "role", "data-status"}
+
+
 @pytest.mark.parametrize("text", EVIL)
 def test_nothing_from_a_page_becomes_markup_or_a_link(tmp_path: Path, text: str) -> None:
     seen = Tags(_written(tmp_path / "report.html", _evil(text)))
-    assert {tag for tag, _ in seen.tags} <= ALLOWED
-    assert {name for _, attributes in seen.tags for name in attributes} <= ATTRIBUTES
+    assert {tag for tag, _ in seen.tags} <= ALLOWED | TOOLS
+    assert [tag for tag, _ in seen.tags].count("script") == 1
+    assert {name for _, attributes in seen.tags for name in attributes} <= ATTRIBUTES | TOOL_ATTRIBUTES
     links = [attributes["href"] for tag, attributes in seen.tags if tag == "a"]
-    assert [link for link in links if not re.fullmatch(r"#s\d+", link or "")] == []
+    assert [link for link in links if not re.fullmatch(r"#(s\d+|part\d+|sections)", link or "")] == []
     body = seen.text[seen.text.index("Pages worth a visit") :]
     assert not [char for char in body if not char.isprintable() and char != "\n"]
 
@@ -200,9 +207,28 @@ def test_the_policy_lets_nothing_in_and_nothing_is_asked_for(tmp_path: Path) -> 
     text = (tmp_path / "report.html").read_text("utf-8")
     sheet = text.partition("<style>")[2].partition("</style>")[0]
     digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
-    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    script = text.partition("<script>")[2].partition("</script>")[0]
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; script-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'"
+    )
     assert "url(" not in text
-    assert not {"script", "img", "link", "iframe"} & {tag for tag, _ in seen.tags}
+    assert [tag for tag, _ in seen.tags].count("script") == 1
+    assert not {"img", "link", "iframe"} & {tag for tag, _ in seen.tags}
+
+
+def test_picks_come_first_and_the_run_is_named(tmp_path: Path) -> None:
+    for name in ("report.html", "report.md"):
+        write_report(
+            [_record()],
+            tmp_path / name,
+            [("Command", "honeyguide pick acme.example"), ("Written", "2026-11-16")],
+        )
+        text = (tmp_path / name).read_text("utf-8")
+        first = [text.index(words) for words in ("honeyguide pick", "2026-11-16", "acme.example/")]
+        places = [*first, text.rindex("From links to picks")]
+        assert places == sorted(places)
+    assert f"Honeyguide {__version__}" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_everything_is_bounded(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING
 
 from honeyguide.adapters.output.write import replacing, unwritable
 from honeyguide.errors import InputError
 from honeyguide.report import html, markdown
 from honeyguide.report.pick import PickReport
+from honeyguide.report.sheet import facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,18 +37,22 @@ DETAILED_BYTES = (
 )
 
 
-def write_report(records: Iterable[Record], path: Path) -> None:
-    """Write the report of a pick as HTML or Markdown, by the suffix; an older report stays until this one is whole."""
+def write_report(records: Iterable[Record], path: Path, facts: Iterable[tuple[str, object]] = ()) -> None:
+    """Write the report of a pick as HTML or Markdown, by the suffix; an older report stays until this one is whole.
+
+    `facts` is what is known of the run, such as its command and when it was.
+    """
     form, report, written = _form(path), PickReport(), 0
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", dir=path.parent) as body:
             for record in records:
                 written += body.write(form.section(report.add(record, detailed=written < DETAILED_BYTES)))
             body.seek(0)
+            sheet = replace(report.sheet(), facts=facts_of(facts))
             with _replaced(path) as file:
-                file.write(form.start(report.sheet()))
+                file.write(form.start(sheet))
                 shutil.copyfileobj(body, file)
-                file.write(form.end(report.sheet()))
+                file.write(form.end(sheet))
     except OSError as error:
         raise unwritable(path, error) from None
 

@@ -1,6 +1,6 @@
-"""A sheet as one HTML file that needs nothing else: no script, no image, nothing from a network.
+"""A sheet as one HTML file that needs nothing else: no image, nothing from a network; one script filters and sorts sites.
 
-Owns: how a report looks in a browser; the style sheet is `style.css`. Must not know: records, where sheets come from. Start
+Owns: how a report looks in a browser; the style sheet is `style.css`, the script `sort.js`. Must not know: records, where sheets come from. Start
 reading at `start` and `section`. Every text goes through `escape`, and only what `link_of` allowed is a link.
 """
 
@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, assert_never
 
+from honeyguide import __version__
 from honeyguide.report.sheet import CountList, PageGroups, Pages, Table
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ _WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
 # Curves are told apart by colour and by dash: neither alone is enough for everybody.
 _COLOURS = ("#a86400", "#2f6db5", "#3f8f4f", "#a23b72", "#6b5bb0", "#777777", "#bbbbbb")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4", "4 4")
+_ORDERS = {"number": "as listed", "name": "by name", "status": "by status", "fewest": "fewest picks first"}
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 260, 44, 26
-# Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet is known
-# by its hash. A frame or a sandbox cannot be forbidden from inside a file.
-_POLICY = "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'"
+# Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet and the one
+# script are known by their hashes. A frame or a sandbox cannot be forbidden from inside a file.
+_POLICY = "default-src 'none'; style-src {style};{script} base-uri 'none'; form-action 'none'"
 
 
 def style_sheet() -> str:
@@ -47,19 +49,24 @@ def inner(sheet: Sheet) -> str:
     )
     return f"""{_if(figures, f'<div class="cards">{figures}</div>')}
 {_if(facts, f'<div class="box">{facts}</div>')}
-{"".join(_boxed(part) for part in sheet.parts)}"""
+{_if(not sheet.sections, _parts(sheet))}"""
+
+
+def _parts(sheet: Sheet) -> str:
+    return "".join(_boxed(part, place) for place, part in enumerate(sheet.parts))
 
 
 def start(sheet: Sheet) -> str:
     """Write everything before the sections."""
-    style = style_sheet()
-    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    style, script = style_sheet(), _script(sheet)
+    scripts = f" script-src {_hash(script)};" if script else ""
+    policy = escape(_POLICY.format(style=_hash(style), script=scripts))
     heading = escape(sheet.heading)
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY.format(hash=digest))}">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="honeyguide">
@@ -69,8 +76,28 @@ def start(sheet: Sheet) -> str:
 <body>
 <header><h1>{heading}</h1>
 <p class="soft">{escape(sheet.below)}</p></header>
-{inner(sheet)}{_if(sheet.sections, f"<h2>{escape(sheet.sections)}</h2>")}
+{inner(sheet)}{_if(sheet.sections, _index(sheet))}
 """
+
+
+def _script(sheet: Sheet) -> str:
+    """Give the script of a report with sections; others have none."""
+    return f"\n{(files('honeyguide.report') / 'sort.js').read_text('utf-8')}" if sheet.sections else ""
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode('ascii')}'"
+
+
+def _index(sheet: Sheet) -> str:
+    """Write links to what follows the sections, their heading, and what filters and sorts them where scripts run."""
+    parts = ((place, part) for place, part in enumerate(sheet.parts) if _body(part))
+    links = "".join(f'<li><a href="#part{place}">{escape(part.heading)}</a></li>' for place, part in parts)
+    orders = "".join(f'<option value="{name}">{words}</option>' for name, words in _ORDERS.items())
+    return f"""<nav aria-label="Contents"><ul class="index"><li><a href="#sections">{escape(sheet.sections)}</a></li>{links}</ul></nav>
+<h2 id="sections">{escape(sheet.sections)}</h2>
+<form class="tools" hidden><label>Filter <input type="search" id="filter"></label> <label>Order <select id="order">{orders}</select></label>
+<span id="shown" role="status"></span></form>"""
 
 
 def section(site: Section) -> str:
@@ -82,7 +109,7 @@ def section(site: Section) -> str:
     reason = _if(site.reason, f'<p><span class="soft">Why it is {status}:</span> {escape(site.reason)}</p>')
     parts = "".join(_folded(part) for part in site.parts) or '<p class="soft">No page was selected.</p>'
     notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in site.notes)
-    return f"""<details class="site" id="s{site.number}"{opened}>
+    return f"""<details class="site" id="s{site.number}" data-status="{status}"{opened}>
 <summary><b>{escape(site.name)}</b> {_badge(site.status)} {title} <small class="end">{escape(site.numbers)}</small></summary>
 <div class="in"><p>{home}</p>{reason}{parts}{notes}</div>
 </details>
@@ -91,7 +118,9 @@ def section(site: Section) -> str:
 
 def end(sheet: Sheet) -> str:
     """Write everything after the sections."""
-    return f"<p><small>Written by Honeyguide. {escape(sheet.last)}</small></p>\n</body>\n</html>\n"
+    script = _script(sheet)
+    last = f"<p><small>Written by Honeyguide {__version__}. {escape(sheet.last)}</small></p>"
+    return f"{_if(sheet.sections, _parts(sheet))}{last}\n{_if(script, f'<script>{script}</script>')}\n</body>\n</html>\n"
 
 
 def _if(condition: object, text: str) -> str:
@@ -101,10 +130,10 @@ def _if(condition: object, text: str) -> str:
 # --- parts ---
 
 
-def _boxed(part: Part) -> str:
+def _boxed(part: Part, place: int) -> str:
     """Write a part of the sheet; one without anything below its heading is left out."""
     body = _body(part)
-    return _if(body, f'<h2>{escape(part.heading)}</h2>\n<div class="box">{body}</div>\n')
+    return _if(body, f'<h2 id="part{place}">{escape(part.heading)}</h2>\n<div class="box">{body}</div>\n')
 
 
 def _folded(part: Part) -> str:

@@ -37,11 +37,14 @@ def start(sheet: Sheet) -> str:
     figures = "; ".join(f"{plain(number)} {plain(words)}" for number, words in sheet.figures)
     facts = "\n".join(f"- {plain(name)}: {plain(value)}" for name, value in sheet.facts)
     texts = [f"# {plain(sheet.heading)}", plain(sheet.below), figures, facts]
-    for part in sheet.parts:
-        body = list(_body(part))
-        texts += [f"## {plain(part.heading)}", *body] if body else []
-    texts += [f"## {plain(sheet.sections)}"] if sheet.sections else []
+    texts += [f"## {plain(sheet.sections)}"] if sheet.sections else _parts(sheet)
     return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def _parts(sheet: Sheet) -> Iterator[str]:
+    for part in sheet.parts:
+        if body := list(_body(part)):
+            yield from (f"## {plain(part.heading)}", *body)
 
 
 def section(site: Section) -> str:
@@ -60,9 +63,9 @@ def section(site: Section) -> str:
     return "\n" + "\n\n".join([*texts, *map(plain, site.notes)]) + "\n"
 
 
-def end(_sheet: Sheet) -> str:
-    """Write nothing: a Markdown file just ends."""
-    return ""
+def end(sheet: Sheet) -> str:
+    """Write what follows the sections."""
+    return "\n" + "\n\n".join(_parts(sheet)) + "\n" if sheet.sections else ""
 
 
 def _short(part: Pages | PageGroups) -> Iterator[str]:

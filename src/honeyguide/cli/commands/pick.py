@@ -7,11 +7,12 @@ files survive a kill (`app.files`).
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 import time
 from collections import Counter
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -49,6 +50,7 @@ from honeyguide.cli.output import (
     verbose_option,
 )
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
+from honeyguide.core.records import iso
 from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import shown
@@ -156,7 +158,22 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
     with closing(sink), _answers(options) as answers:
         if answers is not None and answers.keeps:
             answers.note([row.text for row in rows], request, choice.profile)
-        _Work(rows, request, fetching, sink, options, answers).run()
+        _Work(rows, request, fetching, sink, options, answers, _command(sites, options, choice)).run()
+
+
+def _command(sites: tuple[str, ...], options: _Options, choice: _PickChoice) -> str:
+    """Write the command for a report: what decides about pages, without anything that may be secret."""
+    words = ["honeyguide", "pick", *sites[:3], *(["…"] if len(sites) > 3 else [])]
+    words += [word for file in options.inputs for word in ("-i", file)]
+    usual = _PickChoice()
+    for one in fields(choice):
+        value = getattr(choice, one.name)
+        if one.name != "timings" and value != getattr(usual, one.name):
+            given = value if isinstance(value, tuple) else (value,)
+            words += [
+                word for text in given for word in (f"--{one.name}", *([] if text is True else [str(text)]))
+            ]
+    return shlex.join(words)
 
 
 def _answers(options: _Options) -> AbstractContextManager[Answers | None]:
@@ -204,6 +221,7 @@ class _Work:
     sink: Sink
     options: _Options
     answers: Answers | None = None
+    command: str = ""
 
     def run(self) -> None:
         """Pick and report; after Ctrl-C the report comes before the exception."""
@@ -236,7 +254,7 @@ class _Work:
 
             is_stopped = not self._pick(missing, finish)
         self.sink.write()
-        write_reports(self.options.reports, self.sink)
+        write_reports(self.options.reports, self.sink, self.command)
         is_done = progress.all_done == total
         self._report(progress, sites_summary(progress, statuses, time.monotonic()), is_done=is_done)
         if is_done:
@@ -340,11 +358,12 @@ class PrintedRecords:
         """Leave standard output open."""
 
 
-def write_reports(files: Sequence[str], sink: Sink) -> None:
+def write_reports(files: Sequence[str], sink: Sink, command: str) -> None:
     """Write a report for people into each file."""
     if not files:
         return
     from honeyguide.report import write_report  # only for those who want one
 
+    facts = (("Command", command), ("Written", iso(time.time())))
     for file in files:
-        write_report(sink.records(), Path(file))
+        write_report(sink.records(), Path(file), facts)
