@@ -1,7 +1,7 @@
 """How often `topic_relevance` is right: `python -m bench.relevance SITES`.
 
 SITES has a folder of HTML files for each site of relevance.tsv, whose rows say whether a page is about a topic. The labels were given
-by reading title, headings and text, before the card `relevance` was written; only the sites of the set `choose` were looked at to
+by reading title, headings, the beginning of the text and passages around mentions, before the card `relevance` was written; only the sites of the set `choose` were looked at to
 choose its weights.
 """
 
