@@ -177,6 +177,8 @@ def test_what_is_usual_works(name: str) -> None:
 )
 def test_an_odd_value_is_answered_or_is_an_error_of_ours(name: str, parameter: str) -> None:
     for value in [*ODD, iter([None])]:  # an iterator is used up
+        if parameter.startswith("on_") and callable(value):
+            continue  # what a caller's own function raises is the caller's
         try:
             call(name, {**USUAL[name], parameter: value})
         except HoneyguideError as error:

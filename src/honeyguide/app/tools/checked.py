@@ -41,7 +41,11 @@ _NAMES: dict[str, Any] = {
     "Note": collections.abc.Callable,
     **{kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, object, str, tuple)},
 }
-_INTERNAL = {"RunSpec": "core.crawl.frontier", "SiteRow": "adapters.files.sites"}  # of fields, but not public
+_INTERNAL = {  # of fields and parameters, but not public
+    "Answers": "app.views.answers",
+    "RunSpec": "core.crawl.frontier",
+    "SiteRow": "adapters.files.sites",
+}
 _NUMBERS: dict[Any, Any] = {int: Integral, float: Real}
 
 
