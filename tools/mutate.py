@@ -162,7 +162,11 @@ def tests_of(path: Path) -> list[str]:
     """Name the tests of a module's area, its doctests first because they are quick."""
     module = ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
     area = path.relative_to(CORE).parts[0]
-    return [DOCTESTS.format(module=module), "tests/core/test_edges.py", *(f"tests/{test}" for test in AREAS[area])]
+    return [
+        DOCTESTS.format(module=module),
+        "tests/core/test_edges.py",
+        *(f"tests/{test}" for test in AREAS[area]),
+    ]
 
 
 def run_tests(source: Path, tests: list[str], limit_s: float) -> bool:
