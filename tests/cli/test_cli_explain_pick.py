@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from honeyguide import read
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -149,3 +150,14 @@ def test_a_page_in_a_file_is_asked_by_select(run: Run) -> None:
     assert record["candidate"] == {name: value for name, value in same.items() if name != "schema"}
     assert record["rejected"] == same["rejected"]
     assert "is for a PAGE" in run("select", "links.csv", "--explain", "/careers").stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_table_of_picks_says_what_it_lacks_and_is_still_read_with_its_own_columns(
+    run: Run, site: str, ending: str
+) -> None:
+    Path("list.csv").write_text(f"owner,website\nAnna,{site}\n", "utf-8")
+    assert run("pick", "-i", "list.csv", *QUICK, "-o", f"p.{ending}").exit_code == 0
+    assert "has no links of homepages" in run("explain", "/about", "--picks", f"p.{ending}").stderr
+    assert "is a table, which lacks the rejected links" in run("diff", f"p.{ending}", f"p.{ending}").stderr
+    assert {row["owner"] for row in read(f"p.{ending}")} == {"Anna"}

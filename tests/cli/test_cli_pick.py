@@ -223,7 +223,10 @@ def test_a_file_is_complete_and_stays(run: Run, folder: Path) -> None:
         assert sites_of(text) == [*sites, "N/A"]
         again = run(*command)
     assert again.exit_code == 0
-    assert "Note: picks.jsonl is complete already; --restart picks again\n" in again.stderr
+    assert (
+        "Note: picks.jsonl is complete already; --restart picks again, --retry-failed where the status is not ok\n"
+        in again.stderr
+    )
     assert Path("picks.jsonl").read_text("utf-8") == text
     assert [file.name for file in folder.glob("picks*")] == ["picks.jsonl"]
 

@@ -73,9 +73,23 @@ def test_init_writes_a_profile_that_is_ok(run: Run, extends: str) -> None:
     assert (result.exit_code, result.stdout) == (0, "")
     checked = run("profile", "check", "mine.toml")
     assert checked.exit_code == 0
+    assert checked.stderr == ""
+    assert load_profile("mine.toml").name == "mine"
+    own, parent = (
+        json.loads(run("profile", "show", name, "--format", "json").stdout) for name in ("mine.toml", extends)
+    )
+    said = ("name", "description", "extends")
+    assert {k: v for k, v in own.items() if k not in said} == {
+        k: v for k, v in parent.items() if k not in said
+    }
+    text = Path("mine.toml").read_text("utf-8")
+    Path("mine.toml").write_text(
+        re.sub(r"(?m)^# (?=[a-z_]+ = |\[)", "", text), "utf-8"
+    )  # all that it proposes
+    checked = run("profile", "check", "mine.toml")
+    assert checked.exit_code == 0, checked.stdout
     assert checked.stderr.startswith("Note: mine.toml: replaces as a whole what it inherits: terms.")
     assert checked.stderr.count("Note") == 1  # every word in it is used
-    assert load_profile("mine.toml").name == "mine"
     advised = result.stderr.strip().partition("honeyguide ")[2].split()
     assert run(*advised).exit_code == 0
 
@@ -84,7 +98,9 @@ def test_the_words_of_a_new_profile_matter(run: Run) -> None:
     run("profile", "init", "mine")
     before = run("select", "--demo", "--profile", "mine.toml").stdout
     file = Path("mine.toml")
-    file.write_text(re.sub(r"(?m)(?<=^trade_words = ).*", '["zebra"]', file.read_text("utf-8")), "utf-8")
+    file.write_text(
+        re.sub(r"(?m)^# trade_words = .*", 'trade_words = ["zebra"]', file.read_text("utf-8")), "utf-8"
+    )
     assert run("select", "--demo", "--profile", "mine.toml").stdout.replace("zebra", "") != before
 
 

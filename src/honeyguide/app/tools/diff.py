@@ -14,6 +14,7 @@ from honeyguide.core.pick.evaluate import compare_sites
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.rules.language import half_up
 from honeyguide.core.text.printable import tidy
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,16 @@ def is_pick_file(file: str) -> bool | None:
     """Tell whether the first record of a file is that of a pick: it has a site; None if the file has no record."""
     if kind_of(file) == "parquet":
         return False
-    first = next((text for _, text in read_lines(file, limit=MAX_RECORD_BYTES) if text.strip()), "")
+    is_sheet = file.lower().endswith(".xlsx")
+    first = (
+        "site,"
+        if is_sheet
+        else next((text for _, text in read_lines(file, limit=MAX_RECORD_BYTES) if text.strip()), "")
+    )
+    if first.startswith("site,"):
+        raise InputError(
+            "is a table, which lacks the rejected links; give JSON lines that pick wrote", file=file
+        )
     return None if not first else first.startswith("{") and "site" in json_object(first, file)
 
 

@@ -27,18 +27,20 @@ if TYPE_CHECKING:
     Note = Callable[[str], None]
 
 _NAMED_AT_MOST = 5  # other sites in a note
+_NO_LINKS = "has no links of homepages; give JSON lines or Parquet that honeyguide pick wrote"
 _NO_TRACKING = Tracking()
 _CARDS = {"intrinsic": "intrinsic_score", "contextual": "contextual_score", "total": "total_score"}
 
 
 def explain_pick(path: str | Path, text: str, on_note: Note | None = None) -> Record:
     """Explain a URL, or a path alone, by the records of a pick: that of the first site that links it, or of its own site."""
+    if str(path).lower().endswith((".csv", ".xlsx")):
+        raise InputError(_NO_LINKS, file=str(path))
     own: PickRecord | None = None
     found: list[PickRecord] = []
     for record in cast("Iterable[PickRecord]", read(path)):
         if "candidates" not in record or "selected" not in record:
-            what = "has no links of homepages; give JSON lines or Parquet that honeyguide pick wrote"
-            raise InputError(what, file=str(path))
+            raise InputError(_NO_LINKS, file=str(path))
         if record["homepage"] is None and is_path(text):
             continue
         if _skipped(record, text) or _candidate(record, _address(text, record)) is not None:

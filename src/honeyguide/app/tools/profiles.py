@@ -74,11 +74,25 @@ def start_profile(name: str, extends: str) -> tuple[str, tuple[str, ...]]:
     if not _NAME.fullmatch(name):
         raise InputError("use small letters, digits and hyphens", field="name")
     parent = load_profile(extends)  # says what is wrong with it
-    used = read_profile(extends).table.get("terms", {})
-    words = "".join(text for term, text in _TERMS.items() if term in used)
+    table = read_profile(extends).table
+    words = "".join(text for term, text in _TERMS.items() if term in table.get("terms", {}))
+    words = re.sub("(?m)^(?=[a-z])", "# ", words)  # as it stands, the profile decides as its parent does
     query = _QUERY if parent.strategies else ""
-    text = _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words
+    rule = "".join(_rule_examples(table, extends))
+    text = _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words + rule
     return text, tuple(parent.strategies)
+
+
+def _rule_examples(table: Record, extends: str) -> Iterator[str]:
+    """Show how one rule of the first strategy's card is changed, in comments."""
+    strategies = table.get("strategy", {})
+    strategy = "portfolio" if "portfolio" in strategies else next(iter(strategies), None)
+    if strategy is not None:
+        card = strategies[strategy]["card"]
+        group = table["scorecard"][card]["group"][0]
+        rule = group["rules"][-1]
+        known = {"card": card, "group": group["name"], "rule": rule["id"], "points": rule.get("points", 0)}
+        yield _RULE.format(extends=extends, strategy=strategy, **known)
 
 
 def write_profile(path: Path, text: str, *, force: bool) -> None:
@@ -123,12 +137,19 @@ description = "Say here what kind of site this profile is for."
 """
 _QUERY = """
 # What the strategy `blend` looks for in titles, descriptions, link texts and addresses of the linked pages.
-[query]
-text = "services repair installation maintenance about"
+# [query]
+# text = "services repair installation maintenance about"
 """
 _OWN_WORDS = """
-# Words that rules refer to as $name. An entry here replaces the inherited list; NAME.add = [...] adds words to it.
+# Words that rules refer to as $name. Take the # away to replace the inherited list; NAME.add = [...] adds words to it.
 [terms]
+"""
+_RULE = """
+# One rule of a card, by its id: what is not named stays as it is. honeyguide profile show {extends} lists cards, groups and rules;
+# this is a rule of the strategy `{strategy}`:
+# [[scorecard.{card}.group]]
+# name = "{group}"
+# rules = [{{ id = "{rule}", points = {points} }}]
 """
 _TERMS = {
     "trade_words": """\

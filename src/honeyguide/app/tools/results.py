@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, is_typ
 from honeyguide.adapters.files.read import kind_of, name_of, need_parquet, opened, read_lines, reading_parquet
 from honeyguide.adapters.files.results import MAX_RECORD_BYTES
 from honeyguide.adapters.files.rows import json_object
-from honeyguide.adapters.output.tables import column_names
+from honeyguide.adapters.output.tables import PICK_COLUMNS, column_names
 from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.records import fields as table
-from honeyguide.core.records.fields import OutputRecord, Point, fields, is_record, known
+from honeyguide.core.records.fields import OutputRecord, PickRecord, Point, fields, is_record, known
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ def _sheet_rows(file: str) -> Iterator[list[str]]:
 def _read_cells(reader: Iterator[list[str]], file: str) -> Iterator[Record]:
     header = tuple(next(reader, ()))
     kind = next((kind for kind in _KINDS if header in _headers(kind)), None)
+    if kind is None and header[:1] == PICK_COLUMNS[:1] and set(PICK_COLUMNS) < set(header):
+        kind = PickRecord  # with columns of the list of sites
     if kind is None:
         raise InputError(_FOREIGN, file=name_of(file))
     for place, cells in enumerate(reader, 1):

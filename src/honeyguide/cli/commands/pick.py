@@ -228,7 +228,10 @@ class _Work:
         if self.options.retry_failed:
             self.sink.forget_failed()
         if self.sink.is_complete:
-            note(f"{self.sink.name} is complete already; --restart picks again")
+            failed = (
+                ", --retry-failed where the status is not ok" if not_ok_words(self.sink.statuses()) else ""
+            )
+            note(f"{self.sink.name} is complete already; --restart picks again{failed}")
         missing = self.sink.missing
         total, statuses = len(self.rows), self.sink.statuses()
         progress = Progress(
