@@ -157,6 +157,8 @@ def test_a_crawl_writes_its_best_pages_when_it_stops(run: Run, folder: Path) -> 
         command = ("crawl", home, *TOPIC, *QUICK, "--traversal", "bfs")
         best = run(*command, "--top", "3", "--content", "--markdown", "notes", "-o", "best.jsonl")
         assert best.exit_code == 0, best.stderr
+        files = sum(file.is_file() for file in Path("notes").rglob("*"))
+        assert f"notes: {files} pages as Markdown." in best.stderr
         assert run(*command, "--top", "3", "--content", "-o", "best.jsonl").exit_code == 0  # and again
         printed = run(*command, "--top", "1", "--store", "other.db", "--quiet")
         some = run(*command, "--min-score", "5", "--lang", "de", "--store", "third.db", "-o", "some.jsonl")

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Content
 
 __all__ = [
-    "IS_CUT", "MARKDOWN", "STDIN", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
+    "IS_CUT", "MARKDOWN", "STDIN", "Folder", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
     "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "expanded", "kind_of", "name_of",
     "opened", "read_lines", "with_extras", "write_table",
 ]  # fmt: skip
@@ -95,7 +95,7 @@ class ContentKeeper:
 
     def __init__(self, agent: str, wish: ContentWish) -> None:
         self._wish = wish
-        self._folder = Folder(Path(wish.markdown)) if wish.markdown else None
+        self.folder = Folder(Path(wish.markdown)) if wish.markdown else None
         self._warc: WarcFile | None = None
         if wish.warc:
             from honeyguide.adapters.output.warc import WarcFile  # an extra
@@ -107,13 +107,13 @@ class ContentKeeper:
         fetched, page = attachments.fetched, attachments.page
         if self._warc is not None and fetched is not None:
             self._warc.write(record, fetched)
-        is_used = self._wish.field is not None or self._folder is not None
+        is_used = self._wish.field is not None or self.folder is not None
         if not is_wanted or not is_used or fetched is None or record["action"] in WITHOUT_CONTENT:
             return {}
         content = content_of(fetched.body, fetched.url, fetched.headers.content_type)
-        if self._folder is not None:
+        if self.folder is not None:
             notes = PageNotes(page.description if page else None, self._wish.topic, content.is_cut)
-            self._folder.write(record, content.markdown, notes)
+            self.folder.write(record, content.markdown, notes)
         return content_fields(content, self._wish.field)
 
     def close(self) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 STORE = "honeyguide.db"
+INSIDE_WORDS = ", which is found inside words, too: \\bORM\\b is the word alone"  # of a pattern
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")

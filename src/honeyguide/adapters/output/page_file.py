@@ -307,7 +307,7 @@ class Folder:
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root, self.written = root, 0
         try:
             root.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:
@@ -324,6 +324,7 @@ class Folder:
                 part.write_text(page_text(record, markdown, notes), "utf-8", "backslashreplace", newline="\n")
         except (OSError, RuntimeError, UrlError) as error:  # links in a circle are a RuntimeError
             raise _refused(self.root, error) from None
+        self.written += 1
         return path
 
     def _check_inside(self, folder: Path) -> None:

@@ -268,11 +268,11 @@ class PageExport:
         self.lacking = 0
         self._wish = wish
         self._chars = chunk_chars
-        self._folder = Folder(Path(wish.markdown)) if wish.markdown else None
+        self.folder = Folder(Path(wish.markdown)) if wish.markdown else None
 
     def records(self, pages: Iterable[StoredPage]) -> Iterator[Record]:
         """Give the records of pages, or of their chunks."""
-        if self._folder is None and self._chars is None and self._wish.field is None:
+        if self.folder is None and self._chars is None and self._wish.field is None:
             yield from (page.record for page in pages)
             return
         for page in pages:
@@ -282,9 +282,9 @@ class PageExport:
                 kept is None and record["digest"] is not None and record["action"] not in NO_CONTENT
             )
             content = None if kept is None else content_of(kept)
-            if kept is not None and content is not None and self._folder is not None:
+            if kept is not None and content is not None and self.folder is not None:
                 notes = PageNotes(description_of(kept), self._wish.topic, content.is_cut)
-                self._folder.write(record, content.markdown, notes)
+                self.folder.write(record, content.markdown, notes)
             if self._chars is None:
                 values = {} if content is None else content_fields(content, self._wish.field)
                 yield with_extras(record, values, self._wish.extras)

@@ -44,6 +44,11 @@ class ScoredLink(NamedTuple):
     action: str | None = None
 
     @property
+    def url(self) -> str:
+        """The normalised URL."""
+        return self.row.url.text
+
+    @property
     def record(self) -> LinkScoreRecord:
         """The record of the link."""
         position = self.row.position

@@ -27,6 +27,7 @@ from honeyguide.cli.command import COUNT, MOST, MOST_DEPTH, PARTIAL, YEAR_S, Com
 from honeyguide.cli.crawling.work import OutputOptions, Work, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
+    INSIDE_WORDS,
     FetchOptions,
     KeepOptions,
     check_distinct,
@@ -51,7 +52,8 @@ class CrawlOptions:
     """What is looked for, and how far to go."""
 
     topic: str | None = option(
-        "--topic PATTERN", "What the crawl is about, such as 'asyncio|coroutine'; bfs and dfs need none."
+        "--topic PATTERN",
+        f"What the crawl is about, such as 'asyncio|coroutine'{INSIDE_WORDS}; bfs and dfs need none.",
     )
     related: tuple[str, ...] = option("--related TERM", "A term near to the topic; may be repeated.")
     profile: str = option("--profile NAME", "Name or path of the profile.", default=PROFILE)

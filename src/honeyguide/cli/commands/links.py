@@ -20,6 +20,7 @@ from honeyguide.app.tools.pages import NOWHERE, link_records, load_page, url_rec
 from honeyguide.app.tools.topic import LANE_WORDS
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
+    INSIDE_WORDS,
     address,
     check_kinds,
     column_option,
@@ -148,7 +149,7 @@ def score() -> None:
 @dataclass(frozen=True, slots=True)
 class _TopicOptions:
     topic: str = option(
-        "--topic PATTERN", "A regular expression: words, such as 'fire|alarm'.", required=True
+        "--topic PATTERN", f"A regular expression: words, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
     )
     profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
 

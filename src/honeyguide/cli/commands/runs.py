@@ -16,6 +16,7 @@ from honeyguide.app.tools.kept import PageChoice, PageExport, check_rule, choose
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
+    INSIDE_WORDS,
     check_distinct,
     check_printable,
     content_option,
@@ -240,7 +241,7 @@ def export(what: str, options: _PageOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _RescoreOptions(_PageOptions):
-    topic: str | None = option("--topic PATTERN", "What pages are scored by.", required=True)
+    topic: str | None = option("--topic PATTERN", f"What pages are scored by{INSIDE_WORDS}.", required=True)
     related: tuple[str, ...] = option("--related TERM", "A term near to the topic; may be repeated.")
     profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
 

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from honeyguide.app.crawl import CrawlResult, PageAttachments, Run, Store
+    from honeyguide.app.files import Folder
     from honeyguide.cli.crawling.lines import Output
     from honeyguide.core.records import Record
 
@@ -141,6 +142,7 @@ class Work:
     show_hosts: bool = False
     progress: Progress = field(init=False)
     session: CrawlSession = field(init=False)
+    _folder: Folder | None = None
     _relevant_before: int = 0
     _lanes: Mapping[str, int] = field(default_factory=dict)
     _count_at: float = 0.0
@@ -160,6 +162,7 @@ class Work:
         keeping = closing(ContentKeeper(self.job.policy.agent, wish))
         with keeping as keeper, closing(self._output()) as out, opening as store:
             self.session = CrawlSession(store, self.job)
+            self._folder = keeper.folder
             return self._run(out, keeper)
 
     def _wish(self) -> ContentWish:
@@ -251,6 +254,7 @@ class Work:
         session, links, choice = self.session, self.options.links, self._choice
         content = self.options.content if self.options.output == "parquet" else None
         export = PageExport(self._wish() if choice.top else ContentWish(content))
+        self._folder = export.folder or self._folder
 
         def pages() -> Iterator[Record]:
             stored = pages_of(session.store, session.begun)
@@ -320,6 +324,8 @@ class Work:
         if options.quiet:
             return
         lines = [f"{output}: {self._summary(result)}" if output else self._summary(result)]
+        if self._folder is not None:
+            lines.append(f"{self._folder.root}: {count_of(self._folder.written, 'page')} as Markdown.")
         lines.append(f"Stopped: {stop_words(result.stopped, held_back(counts))}.")
         if counts.lanes:
             lines.append(f"Queued: {queue_words(counts.lanes)}.")
