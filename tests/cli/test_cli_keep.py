@@ -15,11 +15,13 @@ from honeyguide.testing.contracts.contents import noise
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
     from click.testing import Result
 
     Run = Callable[..., Result]
+    Start = Callable[..., subprocess.Popen[bytes]]
 
 
 TOPIC = ("--topic", "asyncio|coroutine")
@@ -176,6 +178,17 @@ def test_a_crawl_writes_its_best_pages_when_it_stops(run: Run, folder: Path) -> 
 
 
 @pytest.mark.usefixtures("folder")
+def test_markdown_files_are_written_although_nobody_reads_the_records(start: Start, folder: Path) -> None:
+    with served(shelf()) as (home,):
+        best = ("--top", "3", "--lists", "--markdown", "notes", "--format", "jsonl")
+        process = start("crawl", home, *TOPIC, *QUICK, "--traversal", "bfs", *best)
+        with process:
+            assert process.stdout is not None
+            process.stdout.close()
+    assert process.returncode == 0
+    assert len([file for file in (folder / "notes").rglob("*") if file.is_file()]) == 3
+
+
 def test_content_in_parquet_is_that_of_json_lines(run: Run) -> None:
     pytest.importorskip("polars")
     with served(shelf()) as (home,):

@@ -84,8 +84,14 @@ class TopPages:
         if self.name:
             write_table(Path(self.name), self._output, store.pages(), PageRecord)
             return
-        for record in store.pages():
-            self._printed.append(record, record)
+        pages = store.pages()
+        for record in pages:
+            try:
+                self._printed.append(record, record)
+            except BrokenPipeError:  # nobody reads on, but the Markdown files are written with the pages
+                for _ in pages:
+                    continue
+                raise
 
     def close(self) -> None:
         """Everything is written."""
