@@ -39,7 +39,7 @@ _NAMES = {
     "core.url.url": "Url display normalize",
     "core.why": "Why",
     "errors": """AddressRefusedError AskedToWaitError ConfigError FetchError ForbiddenError HoneyguideError InputError
-        NameNotFoundError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
+        NameNotFoundError NotKeptError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
         TimedOutError TooLargeError UnreachableError UrlError""",
     "jobs.crawl": "CrawlSummary",
     "jobs.pick": "PickRequest",

@@ -75,6 +75,7 @@ from honeyguide.errors import ForbiddenError as ForbiddenError
 from honeyguide.errors import HoneyguideError as HoneyguideError
 from honeyguide.errors import InputError as InputError
 from honeyguide.errors import NameNotFoundError as NameNotFoundError
+from honeyguide.errors import NotKeptError as NotKeptError
 from honeyguide.errors import NotTextError as NotTextError
 from honeyguide.errors import PatternError as PatternError
 from honeyguide.errors import Problem as Problem
@@ -129,6 +130,7 @@ __all__ = [
     "JudgedLink",
     "Link",
     "NameNotFoundError",
+    "NotKeptError",
     "NotTextError",
     "Occurrence",
     "Outcome",

@@ -49,7 +49,10 @@ COMMANDS = {
     "links": ("links", "List the links of a page, with the verdict on each."),
     "score": ("links", "Score a link or a page against a topic."),
     "plan": ("plan", "Rank known URLs by what a visit is worth now."),
-    "simulate": ("simulate", "Compare policies in worlds whose changes are known."),
+    "simulate": (
+        "simulate",
+        "Compare recrawl policies in worlds whose changes are known, and traversals on the pages of a store.",
+    ),
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("links", "Normalise, classify and explain URLs."),
     "profile": ("profile", "List, show, check and start profiles."),

@@ -18,7 +18,7 @@ from honeyguide.app.files import check_table, write_table
 from honeyguide.app.library.replay import replay_crawl
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
 from honeyguide.app.tools.kept import topic_of_run
-from honeyguide.cli.command import CommandGroup, option, takes
+from honeyguide.cli.command import COUNT, CommandGroup, option, takes
 from honeyguide.cli.options import (
     check_distinct,
     check_report,
@@ -146,8 +146,8 @@ class _ReplayOptions:
         callback=_parts,
         multiple=False,
     )
-    max_pages: int | None = option("--max-pages N", "Go to at most N pages.", type=click.IntRange(1))
-    run: int | None = option("--run N", "The run whose pages are used.  [default: the newest]", type=int)
+    max_pages: int | None = option("--max-pages N", "Go to at most N pages.", type=COUNT)
+    run: int | None = option("--run N", "The run whose pages are used.  [default: the newest]", type=COUNT)
 
 
 @simulate.command("crawl", examples=("honeyguide simulate crawl honeyguide.db --topic 'unicode|codec'",))
