@@ -13,7 +13,8 @@ import re
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,8 @@ SIZES = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
 
 
 @contextmanager
-def demo_studio(folder: str) -> Iterator[str]:
-    """Run `honeyguide demo --studio`; gives its address."""
-    command = [sys.executable, "-m", "honeyguide", "demo", "--studio", "--no-open"]
+def served(command: list[str], folder: str) -> Iterator[str]:
+    """Run a studio; gives its address."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:  # noqa: S603 - ourselves
         for line in process.stdout or ():
@@ -114,6 +114,32 @@ def walk(browser: Any, address: str, folder: str) -> list[str]:
     return watched.problems
 
 
+def watch_crawl(browser: Any, folder: str) -> list[str]:
+    """Watch a crawl that another process is running: its figures grow while somebody looks."""
+    from playwright.sync_api import expect
+
+    from honeyguide.demo import serve_demo
+
+    honeyguide, store = [sys.executable, "-m", "honeyguide"], f"{folder}/live.db"
+    with serve_demo() as site, ExitStack() as stack:
+        options = ["--allow-private", "--delay", "0.7", "--topic", "alarm|fire", "--store", store, "--quiet"]
+        command = [*honeyguide, "crawl", site, *options]
+        crawl = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)  # noqa: S603 - ourselves
+        stack.callback(crawl.wait)
+        stack.callback(crawl.terminate)
+        while not Path(store).exists():
+            time.sleep(0.1)
+        time.sleep(3)
+        address = stack.enter_context(served([*honeyguide, "studio", "--store", store, "--no-open"], folder))
+        watched = Watched(browser.new_context().new_page())
+        watched.page.goto(address)
+        watched.page.goto(f"{address.partition('/?')[0]}/crawl/live?run=1")
+        fetched = watched.page.locator("[data-live=fetched]")
+        expect(fetched).to_have_text(re.compile(r"\d"))
+        expect(fetched).not_to_have_text(fetched.inner_text(), timeout=20_000)
+    return watched.problems
+
+
 def look(browser: Any, address: str, shots: str | None) -> Iterator[str]:
     """Look at every view in every size: nothing scrolls sideways, nothing fails in the console, axe finds nothing serious."""
     from axe_playwright_python.sync_playwright import Axe
@@ -148,13 +174,18 @@ def main() -> None:
     parser.add_argument("--shots", metavar="FOLDER", help="keep a picture of every view in every size")
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     asked = parser.parse_args()
+    demo = [sys.executable, "-m", "honeyguide", "demo", "--studio", "--no-open"]
     with (
         tempfile.TemporaryDirectory() as folder,
-        demo_studio(folder) as address,
+        served(demo, folder) as address,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
-        problems = [*walk(browser, address, folder), *look(browser, address, asked.shots)]
+        problems = [
+            *walk(browser, address, folder),
+            *watch_crawl(browser, folder),
+            *look(browser, address, asked.shots),
+        ]
         browser.close()
     for problem in problems:
         sys.stderr.write(f"{problem}\n")

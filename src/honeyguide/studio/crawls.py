@@ -162,22 +162,25 @@ def _time_line(record: Record) -> str:
 async def summary(sources: Sources, request: web.Request) -> View:
     """Show the report of a run."""
     run = number_of(request, "run", _MOST)
-    record, counts, listed, rejected, words = await asyncio.to_thread(read_summary, sources.the_store(), run)
-    data = CrawlReportData(record, str(record["stopped"] or "not yet"), counts, listed, (), rejected, words)
+    found = await asyncio.to_thread(read_summary, sources.the_store(), run)
+    counts, listed = found.counts, found.pages
+    stopped = str(found.run["stopped"] or "not yet")
+    data = CrawlReportData(found.run, stopped, counts, listed, (), found.rejected, found.words)
     sheet = await asyncio.to_thread(crawl_sheet, data)
-    note = (
-        ""
-        if len(listed) == counts.fetched
-        else f"<p>The figures of pages are those of the first {len(listed):,}.</p>"
-    )
+    few = f"<p>The figures of pages are those of the first {len(listed):,}.</p>"
+    note = "" if len(listed) == counts.fetched else few
+    said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in found.learnt)
+    learnt = f'<h2>What was learnt</h2><div class="box"><ul class="plain">{said}</ul></div>' if said else ""
     twin = {
-        "run": record,
+        "run": found.run,
         "states": dict(counts.states),
         "lanes": dict(counts.lanes),
         "rejected": dict(counts.out),
         "fetched": counts.fetched,
+        "learnt": found.learnt,
     }
-    return View(f"Run {run}: summary", twin, f"{_tabs(run, 'summary')}{note}{html.inner(sheet)}", "Crawl")
+    body = f"{_tabs(run, 'summary')}{note}{html.inner(sheet)}{learnt}"
+    return View(f"Run {run}: summary", twin, body, "Crawl")
 
 
 async def tree(sources: Sources, request: web.Request) -> View:

@@ -107,6 +107,14 @@ document.addEventListener("click", async (event) => {
   refresh();
 });
 
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+  const row = document.activeElement.closest("tr, li") || one("tr:hover, li:hover");
+  const buttons = row ? all("button[data-label]", row) : [];
+  const button = buttons[["1", "2", "3"].indexOf(event.key)];
+  if (button) button.click();
+});
+
 // --- what if ---
 
 const trial = one("[data-trial]");
