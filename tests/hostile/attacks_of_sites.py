@@ -367,6 +367,11 @@ def occurrences(over: int, _limit: int) -> None:
     assert len(link.occurrences) <= over
 
 
+def versions(over: int, _limit: int) -> None:
+    others = "".join(f"<link rel=alternate hreflang=x{n} href=/{n}>" for n in range(over + 1))
+    assert len(parse_page(others, HOME).versions) <= over
+
+
 def skipped_hrefs(over: int, _limit: int) -> None:
     page = parse_page("".join(f"<a href=mailto:{n}>x</a>" for n in range(over + 1)), HOME)
     assert page.skipped[-1] == ("1 more", "limit")

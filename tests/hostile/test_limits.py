@@ -188,6 +188,12 @@ LIMITS = [
     Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.html.links:MAX_LINKS", sites.links, 500),
     Limit(
+        "versions of a page in other languages (hreflang)",
+        "300",
+        "adapters.html.page:_MOST_VERSIONS",
+        sites.versions,
+    ),
+    Limit(
         "international hosts of a page",
         "1,000",
         "adapters.html.links:MAX_INTERNATIONAL",
