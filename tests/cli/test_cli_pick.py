@@ -394,7 +394,7 @@ def test_reports_get_every_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     written: list[tuple[list[str], str]] = []
     monkeypatch.setattr(
         "honeyguide.report.write_report",
-        lambda found, path: written.append(([record["site"] for record in found], path.name)),
+        lambda found, path, *_: written.append(([record["site"] for record in found], path.name)),
     )
     with served(site()) as sites:
         for output in ((), ("-o", "picks.jsonl"), ("-o", "picks.csv")):

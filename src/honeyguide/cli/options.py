@@ -5,11 +5,9 @@ Owns: the rules of all commands that read or write files; `app.files` writes. Mu
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
-import signal
-from contextlib import closing, contextmanager, redirect_stdout, suppress
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +25,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from honeyguide.app.arguments import FetchPolicy
@@ -395,32 +393,3 @@ def rejecting(on_error: str) -> Iterator[Rejected | None]:
         rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
         note(f"{rows} rejected; see {', '.join(rejected.files)}")
         click.get_current_context().exit(PARTIAL)
-
-
-# --- the end of a long run ---
-
-INTERRUPTED, TERMINATED = "interrupted", "terminated"
-INTERRUPTED_CODE = 128 + 2  # exit code after Ctrl-C, as shells give it
-TERMINATED_CODE = 128 + 15  # exit code after SIGTERM, as shells give it
-
-
-async def until_stopped(work: Awaitable[str]) -> str:
-    """Await work, which returns why it ended: `interrupted` after Ctrl-C, `terminated` after SIGTERM."""
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
-    reasons = [INTERRUPTED]
-
-    def stop() -> None:
-        reasons.append(TERMINATED)
-        if task is not None:
-            task.cancel()
-
-    # Not `loop.add_signal_handler`, which would take the file of `hard_stop` away. Only the main thread gets signals.
-    with suppress(ValueError):
-        signal.signal(signal.SIGTERM, lambda *_: loop.call_soon_threadsafe(stop))
-    try:
-        return await work
-    except asyncio.CancelledError:
-        return reasons[-1]
-    finally:
-        with suppress(ValueError):
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)

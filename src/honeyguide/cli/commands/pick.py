@@ -26,7 +26,6 @@ from honeyguide.cli.commands.select import ChoiceOptions, show_record
 from honeyguide.cli.crawling.work import USUAL_COLUMNS, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
-    INTERRUPTED_CODE,
     FetchOptions,
     check_distinct,
     check_printable,
@@ -50,6 +49,7 @@ from honeyguide.cli.output import (
     verbose_option,
 )
 from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
+from honeyguide.cli.stopping import INTERRUPTED_CODE
 from honeyguide.core.records import iso
 from honeyguide.core.records.fields import PickRecord
 from honeyguide.core.text.printable import printable

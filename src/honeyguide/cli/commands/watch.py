@@ -28,9 +28,6 @@ from honeyguide.cli.commands.plan import policy_option
 from honeyguide.cli.crawling.lines import PrintedPages, begin_output
 from honeyguide.cli.crawling.words import STOPPED, failed_words, refused_words, revisit_words
 from honeyguide.cli.options import (
-    INTERRUPTED,
-    INTERRUPTED_CODE,
-    TERMINATED,
     FetchOptions,
     KeepOptions,
     check_distinct,
@@ -39,7 +36,6 @@ from honeyguide.cli.options import (
     moment,
     standard_output,
     store_option,
-    until_stopped,
 )
 from honeyguide.cli.output import (
     is_plain,
@@ -51,6 +47,7 @@ from honeyguide.cli.output import (
     verbose_option,
 )
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
+from honeyguide.cli.stopping import INTERRUPTED, INTERRUPTED_CODE, TERMINATED, until_stopped
 from honeyguide.core.records import verdict_of
 
 if TYPE_CHECKING:

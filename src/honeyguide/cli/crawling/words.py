@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from honeyguide.app.crawl import LANES, UNCHANGED
 from honeyguide.app.runs import NO_PAGES, rule_words
-from honeyguide.cli.options import INTERRUPTED, TERMINATED
 from honeyguide.cli.progress import count_of, most_first
+from honeyguide.cli.stopping import INTERRUPTED, TERMINATED
 from honeyguide.core.records import iso
 
 if TYPE_CHECKING:

@@ -44,20 +44,16 @@ from honeyguide.cli.crawling.words import (
     waiting_words,
 )
 from honeyguide.cli.options import (
-    INTERRUPTED,
-    INTERRUPTED_CODE,
     STORE,
-    TERMINATED,
-    TERMINATED_CODE,
     column_option,
     content_option,
     format_option,
     name_run,
     reports_option,
-    until_stopped,
 )
 from honeyguide.cli.output import is_plain, is_verbose, line_for_people, note
 from honeyguide.cli.progress import Progress, count_of, duration
+from honeyguide.cli.stopping import INTERRUPTED, INTERRUPTED_CODE, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import InputError
 

@@ -14,8 +14,9 @@ import click
 
 from honeyguide.app.runs import list_runs
 from honeyguide.cli.command import Command, option, takes
-from honeyguide.cli.options import STORE, until_stopped
+from honeyguide.cli.options import STORE
 from honeyguide.cli.output import note
+from honeyguide.cli.stopping import until_stopped
 from honeyguide.core.text.printable import printable
 from honeyguide.errors import InputError
 
