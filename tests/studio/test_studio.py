@@ -390,6 +390,34 @@ def test_a_mistake_is_shown_at_its_line_and_changes_nothing(made: Made, more: st
         assert (state["toml"], state["version"]) == (text, 0)
 
 
+def test_a_hostile_profile_and_a_hostile_label_are_text(made: Made) -> None:
+    with opened(made) as browser:
+        text = browser.json("/what-if.json")["toml"].replace(
+            "with changes of ours", "</textarea><script>alert(1)</script>"
+        )
+        state = browser.post("/what-if/profile", {"toml": text})
+        assert (state["problems"], state["toml"]) == ([], text)
+        state = browser.post(
+            "/what-if/profile", {"key": "words::hub_names", "value": ["</textarea><img src=x>", "services"]}
+        )
+        assert state["problems"] == []
+        page = browser.get("/what-if")
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        browser.post("/what-if/label", {"site": made.address, "url": '"><img src=x>', "label": "core"})
+        *_, last = browser.events("/what-if/events")
+        assert "<img" not in last["html"]
+        assert "<img" not in browser.get("/pick/site?n=0")
+
+
+def test_too_much_is_refused(browser: Browser) -> None:
+    status, *_ = browser.ask(
+        "/what-if/profile", "POST", " " * 3_000_000, Cookie=browser.cookie, Origin=browser.origin
+    )
+    assert status == 413
+    assert browser.post("/what-if/profile", {"toml": f"# {'x' * 1_500_000}\n"})["problems"]
+
+
 def test_labels_give_figures_and_are_saved_as_eval_reads_them(
     made: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -168,7 +168,7 @@ async def summary(sources: Sources, request: web.Request) -> View:
     data = CrawlReportData(found.run, stopped, counts, listed, (), found.rejected, found.words)
     sheet = await asyncio.to_thread(crawl_sheet, data)
     few = f"<p>The figures of pages are those of the first {len(listed):,}.</p>"
-    note = "" if len(listed) == counts.fetched else few
+    note = few if counts.fetched > len(listed) else ""
     said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in found.learnt)
     learnt = f'<h2>What was learnt</h2><div class="box"><ul class="plain">{said}</ul></div>' if said else ""
     twin = {
