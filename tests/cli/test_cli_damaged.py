@@ -63,6 +63,7 @@ DAMAGES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "a prior of nothing": ("INSERT INTO prior (site, kind, a, b) VALUES (?, 'page', 0, 0)", (SITE,)),
     "hours that are few": ("UPDATE known SET hours = zeroblob(8), kind = 'hub', is_hub = 1", ()),
     "hours of no numbers": ("UPDATE known SET hours = ?", (numbers(*[float("nan")] * 24),)),
+    "a known URL that is none": ("UPDATE known SET url = '{}'", ()),
     "a visit after all time": ("UPDATE known SET visited_at = 1e300, seen_at = 1e300", ()),
     "a visit before all time": ("UPDATE known SET visited_at = -1e300", ()),
     "a change after all time": ("UPDATE known SET changed_at = 1e12", ()),

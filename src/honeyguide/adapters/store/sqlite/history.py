@@ -232,6 +232,7 @@ def _known(row: tuple[Any, ...]) -> HistoryEntry:
     )
     for rate in filter(None, (known.rate, known.found)):
         _check_rate(rate)
+    site_of(url)  # raises where the text is no URL
     return known
 
 
