@@ -520,6 +520,10 @@ INNER = {
     # what an agent may ask for, and what a file of kept answers may hold: tests/contrib/test_mcp.py, tests/cli/test_cli_replay.py
     "contrib.mcp:MAX_PAGES", "contrib.mcp:MAX_CHARS", "contrib.mcp:MAX_HTML",
     "adapters.files.answers:_MAX_SITEMAPS", "adapters.files.answers:_MAX_SITES", "adapters.files.answers:_MAX_OUTCOME",
+    # what the studio shows at once, and what it takes: tests/studio
+    "studio.picks:MAX_SITES", "studio.shell:MAX_CELL", "studio.server:MAX_BODY", "studio.trial:_MAX_WORDS_CHARS", "app.views.what_if:MAX_MEMORY",
+    "app.views.what_if:MAX_WORDS", "app.views.crawls:MAX_SITES", "app.views.crawls:MAX_SUMMARY", "adapters.files.browse:MAX_ROWS",
+    "adapters.files.browse:_MAX_RECORD",
     "adapters.html.rendering.tokens:MAX_TOKENS", "adapters.html.rendering.writer:MAX_INDENT", "adapters.html.content:_MAX_HREF",
     "adapters.html.rendering.writer:MAX_CELL_CHARS", "adapters.html.rendering.writer:MAX_COLUMNS",
     "adapters.html.links:_MAX_MISSES", "adapters.http.client:_MAX_CAUSES", "adapters.http.addresses:_MAX_THREADS", "adapters.http.robots:MAX_BYTES",

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from honeyguide import FetchPolicy, pick
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -73,6 +76,8 @@ _PICKS = (
     Case("explain-picks-jsonl", "explain /about --picks picks.jsonl"),
     Case("diff-picks-table", "diff before.jsonl picks.jsonl --format table"),
     Case("diff-picks-jsonl", "diff before.jsonl picks.jsonl"),
+    Case("learn-table", "learn wants.jsonl --picks seven.jsonl -o wanted.toml --format table"),
+    Case("learn-jsonl", "learn wants.jsonl --picks seven.jsonl -o wanted.toml --force --format jsonl"),
     Case("eval-table", "eval picks.jsonl --gold gold.jsonl --format table"),
     Case("eval-jsonl", "eval picks.jsonl --gold gold.jsonl --format jsonl"),
     Case("eval-csv", "eval picks.jsonl --gold gold.jsonl --cap 2 --format csv"),
@@ -366,6 +371,8 @@ def write_inputs(folder: Path, site: str) -> None:
         "gold.jsonl": _lines([{"site": site, "core": ["/services", "/about"], "junk": ["/blog"]}]),
         "more-gold.jsonl": _lines([{"site": site, "core": ["/services"]}, {"site": "larkspur.example", "core": ["/"]}]),
         "before.jsonl": _lines([_before(site)]),
+        "seven.jsonl": _lines([_picked(number) for number in range(7)]),
+        "wants.jsonl": _lines([{"site": f"larkspur{n}.example", "core": ["/projects"]} for n in range(7)]),
         "changes.csv": "page,timestamp\n" + "".join(_changes()),
     }  # fmt: skip
     for name, text in texts.items():
@@ -382,6 +389,21 @@ def _before(site: str) -> dict[str, Any]:
     paths = ("services", "about", "blog")
     selected = [{"url": f"{site}{path}", "rank": rank} for rank, path in enumerate(paths, 1)]
     return {"site": site, "status": "ok", "selected": selected}
+
+
+def _picked(number: int) -> dict[str, Any]:
+    """Make the record of a pick from a small site."""
+    site = f"larkspur{number}.example"
+    names = ("services", "about", "alarm-repair", "roof-cleaning", "door-design", "projects")
+    pages = {
+        f"https://{site}/": "".join(f'<nav><a href="/{name}">{name}</a></nav>' for name in names).encode()
+    }
+    for name in names:
+        text = f"{name} of the company in words of its own, number {number}. " * 9
+        pages[f"https://{site}/{name}"] = f"<title>{name}</title><main><p>{text}</main>".encode()
+    policy = FetchPolicy(delay_s=0, jitter=0)
+    found = pick(f"https://{site}/", policy=policy, fetcher=FakeFetcher(pages), clock=FrozenClock())
+    return {key: value for key, value in found.record.items() if key != "elapsed_s"} | {"site": site}
 
 
 def _changes() -> list[str]:
