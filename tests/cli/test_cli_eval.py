@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.cli.commands.runs import diff
+from honeyguide.cli.commands.diff import diff
 from honeyguide.cli.commands.select import eval as command
 
 if TYPE_CHECKING:

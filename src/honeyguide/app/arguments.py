@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from honeyguide.adapters.files.logins import read_logins
 from honeyguide.adapters.files.signals import field_name, read_signals, read_time
-from honeyguide.config import load_profile
+from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.fetching import HAS_LOGIN, Access, FetchPolicy, addresses_of, without_login
 from honeyguide.core.page.page import Position
 from honeyguide.core.pick.wishes import with_wishes
@@ -29,7 +30,6 @@ from honeyguide.errors import ConfigError, InputError, Problem, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from honeyguide.core.text.pattern import Pattern
 
@@ -96,6 +96,24 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
         access=Access(tuple(headers), tuple(netrc), proxy),
         **{name: value for name, value in changes.items() if value is not None},
     )
+
+
+def read_seeds(texts: Iterable[str]) -> tuple[tuple[Url, ...], dict[Url, list[Url]]]:
+    """Read seeds: URLs, or bare names, which come with further addresses: with or without www and https."""
+    addresses = [addresses_of(text) for text in texts]
+    return tuple(first for first, *_ in addresses), {first: rest for first, *rest in addresses if rest}
+
+
+def needs_topic(profile: Profile, traversal: str) -> bool:
+    """Tell whether a traversal orders pages by a topic that nobody has named."""
+    from honeyguide.jobs.request import traversal_of  # what crawls need, others do not load
+
+    return traversal_of(profile, traversal).order == "score" and profile.topic.pattern is None
+
+
+def lasting_name(profile: str) -> str:
+    """Name a profile so that it is found again from any folder."""
+    return profile if profile in bundled_profiles() else str(Path(profile).resolve())
 
 
 def patterns_of(sources: str | Iterable[str]) -> tuple[Pattern, ...]:

@@ -10,16 +10,15 @@ from collections import Counter, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.app.arguments import check_no_login, profile_of, url_of
-from honeyguide.app.runs import opened_store, rule_words
-from honeyguide.config import bundled_profiles, load_profile
+from honeyguide.app.runs import opened_store, reopen_refused, rule_words
+from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
 from honeyguide.core.crawl.learner import Learner
 from honeyguide.core.crawl.placement import LANES
-from honeyguide.core.fetching import FetchPolicy, addresses_of
+from honeyguide.core.fetching import FetchPolicy
 from honeyguide.core.records import is_relevant, verdict_of
 from honeyguide.core.recrawl.history import UNCHANGED
 from honeyguide.core.rules.profile import Profile
@@ -27,12 +26,13 @@ from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, AskedToWaitError, ForbiddenError, InputError, UrlError
 from honeyguide.jobs.crawl import PageAttachments
-from honeyguide.jobs.request import CrawlRequest, latest_runs, traversal_of
+from honeyguide.jobs.request import CrawlRequest, traversal_of
 from honeyguide.ports.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     from honeyguide.core.records import Record
     from honeyguide.jobs.crawl import CrawlSummary
@@ -110,22 +110,6 @@ async def opened_fetcher(
 
 
 # --- the request ---
-
-
-def read_seeds(texts: Iterable[str]) -> tuple[tuple[Url, ...], dict[Url, list[Url]]]:
-    """Read seeds: URLs, or bare names, which come with further addresses: with or without www and https."""
-    addresses = [addresses_of(text) for text in texts]
-    return tuple(first for first, *_ in addresses), {first: rest for first, *rest in addresses if rest}
-
-
-def needs_topic(profile: Profile, traversal: str) -> bool:
-    """Tell whether a traversal orders pages by a topic that nobody has named."""
-    return traversal_of(profile, traversal).order == "score" and profile.topic.pattern is None
-
-
-def lasting_name(profile: str) -> str:
-    """Name a profile so that it is found again from any folder."""
-    return profile if profile in bundled_profiles() else str(Path(profile).resolve())
 
 
 def sitemap_request(sitemaps: Sequence[str], seeds: tuple[Url, ...]) -> SitemapRequest:
@@ -403,15 +387,3 @@ class CrawlSession:
                 yield WaitingSeed(seed.text, row.why, row.due_at if row.why.rule in _PAUSES else None)
             elif row.claim is not None and not row.attempts and stopped != "max_pages":
                 yield WaitingSeed(seed.text)
-
-
-def due_runs(store: Store) -> list[Run]:
-    """Give the runs that have something scheduled, oldest first; a restarted run hides its predecessors."""
-    return [run for run in reversed(latest_runs(store.runs.list())) if store.ledger(run).counts().due]
-
-
-def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
-    """Queue what was refused for its address, because this command allows private addresses."""
-    for run in runs:
-        store.queue(run).reopen(AddressRefusedError.rule)
-    store.flush()

@@ -20,8 +20,8 @@ from honeyguide.core.text.printable import tidy
 from honeyguide.core.url import scope
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
-from honeyguide.errors import HoneyguideError, InputError, StoreError, UrlError, shown
-from honeyguide.jobs.request import CrawlRequest, resumed_request
+from honeyguide.errors import AddressRefusedError, HoneyguideError, InputError, StoreError, UrlError, shown
+from honeyguide.jobs.request import CrawlRequest, latest_runs, resumed_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -113,6 +113,18 @@ def opened_store(path: str | Path, *, create: bool = True, read_only: bool = Fal
         yield store
     finally:
         store.close()
+
+
+def due_runs(store: Store) -> list[Run]:
+    """Give the runs that have something scheduled, oldest first; a restarted run hides its predecessors."""
+    return [run for run in reversed(latest_runs(store.runs.list())) if store.ledger(run).counts().due]
+
+
+def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
+    """Queue what was refused for its address, because this command allows private addresses."""
+    for run in runs:
+        store.queue(run).reopen(AddressRefusedError.rule)
+    store.flush()
 
 
 def list_runs(path: str | Path) -> list[RunRecord]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.app.arguments import profile_of
-from honeyguide.app.crawl import opened_fetcher, reopen_refused, sitemap_request
+from honeyguide.app.crawl import opened_fetcher, sitemap_request
 from honeyguide.app.known import Excluded, StoreTable
-from honeyguide.app.runs import opened_store, resume_request
+from honeyguide.app.runs import opened_store, reopen_refused, resume_request
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.jobs.request import CrawlRequest, latest_runs

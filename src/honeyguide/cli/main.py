@@ -42,26 +42,26 @@ COMMANDS = {
     "runs": ("runs", "List the crawls of a store."),
     "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
-    "diff": ("runs", "Say what changed from one file of picks or plans to another, and why."),
+    "diff": ("diff", "Say what changed from one file of picks or plans to another, and why."),
     "eval": ("select", "Judge the picks of a run by labels of your own."),
-    "learn": ("profile", "Propose other points and words for a profile, from pages that you labelled."),
+    "learn": ("tools.profile", "Propose other points and words for a profile, from pages that you labelled."),
     "select": ("select", "Choose the pages worth a visit among the links of a page."),
-    "links": ("links", "List the links of a page, with the verdict on each."),
-    "score": ("links", "Score a link or a page against a topic."),
+    "links": ("tools.links", "List the links of a page, with the verdict on each."),
+    "score": ("tools.links", "Score a link or a page against a topic."),
     "plan": ("plan", "Rank known URLs by what a visit is worth now."),
     "simulate": (
         "simulate",
         "Compare recrawl policies in worlds whose changes are known, and traversals on the pages of a store.",
     ),
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
-    "url": ("links", "Normalise, classify and explain URLs."),
-    "profile": ("profile", "List, show, check and start profiles."),
+    "url": ("tools.url", "Normalise, classify and explain URLs."),
+    "profile": ("tools.profile", "List, show, check and start profiles."),
     "studio": (
         "servers.studio",
         "Look at picks, crawls and plans in a browser, ask why, and try other rules.",
     ),
     "mcp": ("servers.mcp", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
-    "schema": ("profile", "Print the JSON Schema of the records of pick, crawl or plan."),
+    "schema": ("tools.profile", "Print the JSON Schema of the records of pick, crawl or plan."),
 }
 
 

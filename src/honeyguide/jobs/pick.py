@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from honeyguide.core.fetching import FetchPolicy, addresses_of, failure_of, failure_of_answer, most_telling
 from honeyguide.core.page.faults import THIN, needs_scripts
 from honeyguide.core.page.page import Head
-from honeyguide.core.pick.look import Arrival, Look
+from honeyguide.core.pick.look import Arrival, Look, Replacement
 from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates, undecided
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
 from honeyguide.core.rules.language import Reason
@@ -73,13 +73,6 @@ class PickRequest:
             "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
             "want": list(self.want), "never": list(self.never), "content": "markdown" if self.content is True else self.content or None,
         }  # fmt: skip
-
-
-class Replacement(NamedTuple):
-    """Why a selected page lost its place, and the page that took it, if there was one."""
-
-    why: Why
-    by: Url | None
 
 
 @dataclass(frozen=True, slots=True)

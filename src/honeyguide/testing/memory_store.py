@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - ports/store.py says what the methods promise
 """The store in memory: the plain model of what a store promises, but for surviving the process.
 
 Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not know: SQL, jobs. Start reading at
@@ -6,7 +7,6 @@ Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not kn
 
 from __future__ import annotations
 
-# ruff: noqa: D102 - ports/store.py says what the methods promise
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, assert_never
 
@@ -59,8 +59,7 @@ class MemoryQueue(MemoryRun):
 
     def __init__(self, data: MemoryRun, store: MemoryStore) -> None:
         self.__dict__.update(data.__dict__)  # one run, however many workers: everything in it is shared
-        self._worker = store.worker
-        self._workers = store.workers
+        self._worker, self._workers = store.worker, store.workers
         self._history = store.history
 
     def claim(self, request: ClaimRequest) -> Claimed:
@@ -79,10 +78,10 @@ class MemoryQueue(MemoryRun):
             in_flight[leases[-1].site] = (*in_flight.get(leases[-1].site, ()), leases[-1].rank)
         if leases or in_flight:
             return Claimed(tuple(leases)) if leases else Claimed((), NoClaim("waiting"))
-        others = {e.worker for e in self.by_id if e.state == State.LEASED and e.worker != self._worker}
-        held = min((self._workers[worker] for worker in others if worker in self._workers), default=None)
-        is_full = left <= 0 < request.limit
-        return Claimed((), rest_of_full(request, held) if is_full else self._rest(request, held))
+        others = {e.worker for e in self.by_id if e.state == State.LEASED}.difference([self._worker])
+        held = min((self._workers[one] for one in others if one in self._workers), default=None)
+        rest = rest_of_full(request, held) if left <= 0 < request.limit else self._rest(request, held)
+        return Claimed((), rest)
 
     def _best(self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]) -> MemoryEntry | None:
         external = self.external_pages()

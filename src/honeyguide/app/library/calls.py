@@ -12,8 +12,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from honeyguide.app.arguments import all_of, count_of, profile_on, reach_of
-from honeyguide.app.crawl import CrawlJob, CrawlSession, lasting_name, needs_topic, opened_fetcher, read_seeds
+from honeyguide.app.arguments import (
+    all_of,
+    count_of,
+    lasting_name,
+    needs_topic,
+    profile_on,
+    reach_of,
+    read_seeds,
+)
+from honeyguide.app.crawl import CrawlJob, CrawlSession, opened_fetcher
 from honeyguide.app.library.pages import CrawledPage, PickedSite, page_of
 from honeyguide.app.library.threads import iterate, run
 from honeyguide.app.pick import PickRequest, pick_sites

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.answers import AnswerFile, KeptFetcher
-from honeyguide.app.crawl import lasting_name
+from honeyguide.app.arguments import lasting_name
 from honeyguide.app.pick import PickRequest
 from honeyguide.app.tools.checked import check_fields
 from honeyguide.errors import HoneyguideError, InputError

@@ -12,17 +12,14 @@ from typing import Any
 
 import click
 
+from honeyguide.app.arguments import lasting_name, needs_topic, read_seeds
 from honeyguide.app.crawl import (
     Budgets,
     CrawlJob,
     CrawlRequest,
-    due_runs,
-    lasting_name,
     load_profile,
-    needs_topic,
-    read_seeds,
 )
-from honeyguide.app.runs import find_run, opened_store, resume_request, sites_of
+from honeyguide.app.runs import due_runs, find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import COUNT, MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.crawling.work import OutputOptions, Work, listed_rows
 from honeyguide.cli.options import (

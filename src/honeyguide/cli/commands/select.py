@@ -24,8 +24,8 @@ from honeyguide.app.tools.evaluate import (
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.app.tools.picked import explain_selection
 from honeyguide.cli.command import PARTIAL, Command, option, takes
-from honeyguide.cli.commands.links import note_address
 from honeyguide.cli.commands.runs import show_explained
+from honeyguide.cli.commands.tools.links import note_address
 from honeyguide.cli.evaluation import show_evaluation, unjudged
 from honeyguide.cli.options import (
     address,

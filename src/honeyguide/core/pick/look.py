@@ -34,6 +34,13 @@ _SHINGLE = 3  # words
 _ALIKE = 0.5  # share of such groups of words that doorways have in common
 
 
+class Replacement(NamedTuple):
+    """Why a selected page lost its place, and the page that took it, if there was one."""
+
+    why: Why
+    by: Url | None
+
+
 class Arrival(NamedTuple):
     """A selected page as it arrived, or why it did not; `is_shell` if scripts seem to make its content."""
 

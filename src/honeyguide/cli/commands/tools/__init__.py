@@ -1,0 +1,1 @@
+"""Commands on single parts: links and pages, URLs, profiles."""
