@@ -35,7 +35,7 @@ def by_columns(values: list[Any], dtype: Any) -> list[tuple[int | None, bool]]:
 def by_row(value: Any) -> int | None:
     """Microseconds since 1970, as a row is read; None if it is refused."""
     try:
-        moment = read_time(value)
+        moment = read_time(value, zone=UTC)  # as tables are read
     except (ValueError, OverflowError):
         return None
     return None if moment is None else (moment - EPOCH) // timedelta(microseconds=1)

@@ -148,7 +148,7 @@ class _Writer:
 
     def _pop(self, kind: int) -> None:
         """Close a container; an end whose beginning is not part of the content is ignored."""
-        if any(container.kind == kind for container in self._containers):
+        if any(container.kind == kind for container in reversed(self._containers)):  # the last one, as a rule
             while self._containers.pop().kind != kind:
                 pass
             self._fresh = min(self._fresh, len(self._containers))
