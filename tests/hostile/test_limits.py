@@ -185,7 +185,7 @@ LIMITS = [
     Limit("tags of a page", "250,000", "adapters.html.guards:MAX_TAGS", sites.markup_tags, 50_000),
     Limit("depth of markup", "2,000 elements", "adapters.html.guards:MAX_DEPTH", sites.markup_depth),
     Limit("attributes of a tag", "256", "adapters.html.guards:MAX_ATTRIBUTES", sites.markup_attributes),
-    Limit("unclosed styling", "1,000,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
+    Limit("unclosed styling", "250,000 copies", "adapters.html.guards:MAX_COPIES", sites.markup_copies),
     Limit("links of a page", "20,000", "adapters.html.links:MAX_LINKS", sites.links, 500),
     Limit(
         "versions of a page in other languages (hreflang)",

@@ -26,7 +26,7 @@ MAX_ATTRIBUTES = 256  # of one tag in a large document
 LARGE_BYTES = 128 * 1024  # under this, the worst styling and attributes cost less than a second
 MANY_TAGS = 20_000  # under this, the worst nesting costs half a second
 SMALL_BYTES = 8 * 1024  # under this, not even styling can do harm
-MAX_COPIES = 1_000_000  # elements that a parser may have to create for unclosed styling
+MAX_COPIES = 250_000  # elements that a parser may have to create for unclosed styling
 
 _WS = rb" \t\n\f\r"
 _ATTRIBUTE = (
