@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import honeyguide
-from honeyguide.adapters.output.tables import write_table
+from honeyguide.adapters.output.tables import PICK_COLUMNS, write_table
 from honeyguide.core.records.fields import PageRecord, PlanRecord
 from honeyguide.errors import InputError
 from honeyguide.testing.contracts.builders import page
@@ -83,3 +83,23 @@ def test_what_is_no_record_is_rejected_with_its_place(tmp_path: Path, text: str)
     (tmp_path / "p.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="no record of Honeyguide"):
         list(honeyguide.read(tmp_path / "p.csv"))
+
+
+def test_cells_of_nested_records_have_their_types(tmp_path: Path) -> None:
+    cells = {
+        "site": "a.example",
+        "selected_rank": "1",
+        "selected_score": "94.5",
+        "counts_links": "12",
+        "options_cap": "4",
+    }
+    header = [*PICK_COLUMNS, "customer"]
+    row = [{**cells, "customer": "007"}.get(name.replace(".", "_"), "") for name in header]
+    lines = [",".join(name.replace(".", "_") for name in header), ",".join(row)]
+    (tmp_path / "picks.csv").write_text("\n".join(lines) + "\n")
+    (record,) = honeyguide.read(tmp_path / "picks.csv")
+    found = {name: record[name] for name in (*cells, "customer")}
+    assert found == {
+        "site": "a.example", "selected_rank": 1, "selected_score": 94.5, "counts_links": 12, "options_cap": 4,
+        "customer": "007",
+    }  # fmt: skip

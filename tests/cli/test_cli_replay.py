@@ -79,6 +79,16 @@ def test_keep_and_replay_together_fetch_only_what_is_missing(run: Run) -> None:
     ]
 
 
+def test_an_address_that_was_refused_is_asked_again_when_that_is_allowed(run: Run) -> None:
+    both = ("--keep", "kept.db", "--replay", "kept.db")
+    with serve_demo() as address:
+        refused = json.loads(run("pick", address, *QUICK[1:], *both).stdout)
+        allowed = json.loads(run("pick", address, *QUICK, *both).stdout)
+        live = json.loads(run("pick", address, *QUICK).stdout)
+    assert refused["status"] == "unreachable"
+    assert allowed == live
+
+
 def test_two_files_are_refused(run: Run) -> None:
     result = run("pick", "a.example", "--keep", "a.db", "--replay", "b.db")
     assert result.exit_code == 2

@@ -51,6 +51,7 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         from honeyguide.cli import settings  # a group needs none
 
+        self._reject_repeated(ctx, args)
         found = settings.load(ctx)
         try:
             with _without_required(self.params if SHOW_CONFIG in args else ()):
@@ -60,6 +61,15 @@ class Command(click.Command):
             if found is None or param is None or not found.decides(ctx, param):
                 raise
             raise found.wrong(param, error.message) from None
+
+    def _reject_repeated(self, ctx: click.Context, args: list[str]) -> None:
+        """Reject two outputs: of an option with one value click takes the last, and a file would silently not be written."""
+        try:
+            given = self.make_parser(ctx).parse_args(_with_values(args, self.params))[2]
+        except click.UsageError:
+            return  # reading the arguments says so
+        if sum("--output" in param.opts for param in given) > 1:
+            raise click.UsageError("--output is given more than once; one file is written, so give one.")
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, or print what it would run with."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from honeyguide.adapters.store.sqlite.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.files import connect, open_to_read
 from honeyguide.core.url.url import Url
-from honeyguide.errors import FetchError, NotKeptError, StoreError, UrlError
+from honeyguide.errors import AddressRefusedError, FetchError, NotKeptError, StoreError, UrlError
 from honeyguide.ports.fetch import Fetched, Fetcher, Headers, Part
 
 if TYPE_CHECKING:
@@ -264,7 +264,10 @@ class KeptFetcher:
         return known[0] if isinstance(known[0], KeptRobots) else None
 
     def _known(self, url: Url, part: str) -> tuple[Fetched | FetchError | KeptRobots | None] | None:
-        return self._file.get(url, part) if self._replays else None
+        """Give what was kept; an address that we refused ourselves is asked again where requests are made."""
+        known = self._file.get(url, part) if self._replays else None
+        is_ours = known is not None and isinstance(known[0], AddressRefusedError)
+        return None if is_ours and self._source is not None else known
 
     def _asked(self, url: Url) -> PoliteSource:
         if self._source is None:

@@ -54,7 +54,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     signature = inspect.signature(function)
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
+        for name, value in _bound(function.__name__, signature, args, kwargs).items():
             annotation = signature.parameters[name].annotation
             if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 continue  # settings, which are checked as the fields of their request
@@ -83,6 +83,15 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(function):
         return awaited
     return hot if function.__name__ in _HOT else eager
+
+
+def _bound(
+    name: str, signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Mapping[str, Any]:
+    try:
+        return signature.bind(*args, **kwargs).arguments
+    except TypeError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def check_fields(request: Any) -> None:

@@ -110,10 +110,11 @@ def _read_cells(reader: Iterator[list[str]], file: str) -> Iterator[Record]:
         kind = PickRecord  # with columns of the list of sites
     if kind is None:
         raise InputError(_FOREIGN, file=name_of(file))
+    hints = [_hint_of(name, kind) for name in header]
     for place, cells in enumerate(reader, 1):
         try:
             record = {
-                name: _of_cell(cell, fields(kind).get(name)) for name, cell in zip(header, cells, strict=True)
+                name: _of_cell(cell, hint) for name, hint, cell in zip(header, hints, cells, strict=True)
             }
         except ValueError as error:
             raise InputError(
@@ -127,8 +128,24 @@ def _headers(kind: Any) -> tuple[tuple[str, ...], ...]:
     return names, tuple(name.replace(".", "_") for name in names)
 
 
+def _hint_of(name: str, kind: Any) -> Any:
+    """Find the type of a column: of a field, or of a field of a record inside of it, such as `selected_rank`."""
+    if name in fields(kind):
+        return fields(kind)[name]
+    for outer, hint in fields(kind).items():
+        inner, rest = known(hint), name[len(outer) + 1 :]
+        if name[: len(outer) + 1] not in (f"{outer}_", f"{outer}."):
+            continue
+        if get_origin(inner) is dict:
+            return get_args(inner)[1]
+        inner = get_args(inner)[0] if get_origin(inner) is list else inner
+        if is_typeddict(inner) and rest in fields(inner):
+            return fields(inner)[rest]
+    return None
+
+
 def _of_cell(cell: str, hint: Any) -> Any:
-    """Read a cell as the type of its field; a field of a nested record is text."""
+    """Read a cell as the type of its field; of a column that is nobody's field, a text."""
     part = None if hint is None else known(hint)
     if cell == "":
         return [] if get_origin(part) is list else None

@@ -239,7 +239,7 @@ def _warn(plan: Plan) -> None:
     if plan.dead.rows:
         note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
     if plan.unremembered:
-        note("so many URLs are not compared with each other; pip install 'polars>=2.1' does")
+        note("so many URLs are not compared with each other: one that repeats may be ranked more than once")
 
 
 def _check_wanted(options: PlanOptions, known: Sequence[str]) -> None:
