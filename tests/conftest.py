@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +27,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def _no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no command write a line because it has taken long."""
     monkeypatch.setattr(progress, "LINE_EVERY_S", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def _no_log_is_left() -> Iterator[None]:
+    """Undo -v, which is for one process: here many commands share one."""
+    log = logging.getLogger("honeyguide")
+    before = log.level, log.handlers[:], log.propagate
+    yield
+    log.setLevel(before[0])
+    log.handlers[:], log.propagate = before[1:]
 
 
 @pytest.fixture
