@@ -18,10 +18,10 @@ TYPES = {".html": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8
 
 
 @contextmanager
-def serve_demo() -> Iterator[str]:
-    """Serve the site while the block runs, on a port that is free; gives its address."""
+def serve_demo(port: int = 0) -> Iterator[str]:
+    """Serve the site while the block runs, on a port, or one that is free; gives its address."""
     site = dict(_pages(files("honeyguide.demo") / "site", ""))
-    server = ThreadingHTTPServer((HOST, 0), partial(_Answer, site))
+    server = ThreadingHTTPServer((HOST, port), partial(_Answer, site))
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
