@@ -1,4 +1,4 @@
-"""Write what is generated: profile-format.md, cli.md, records.md of docs/reference; JSON Schemas; the stub of public names.
+"""Write what is generated: api.md, cli.md, profile-format.md, records.md of docs/reference; JSON Schemas; the stub of public names.
 
     python tools/make_reference.py           write all of them
     python tools/make_reference.py --check   exit with 1 if one is stale
@@ -19,6 +19,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Union, get_args, get_origin
 
 import click
+from api_page import api_page
 from json_schemas import schema_texts, sentences
 from pydantic import TypeAdapter
 
@@ -395,6 +396,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "profile-format.md": profile_format(),
         REFERENCE / "cli.md": command_line(),
         REFERENCE / "records.md": records(),
+        REFERENCE / "api.md": api_page(),
         STUB: public_names(),
         **{SCHEMAS / f"{name}.json": text for name, text in schema_texts().items()},
     }

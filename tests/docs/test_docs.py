@@ -157,7 +157,9 @@ class Shell:
             out.write(query(args[0], args[1]))
             return 0
         if program == "scrapy":
-            return subprocess.run([sys.executable, "-m", "scrapy", *args], capture_output=True, check=False).returncode
+            return subprocess.run(
+                [sys.executable, "-m", "scrapy", *args], capture_output=True, check=False
+            ).returncode
         assert program == "honeyguide", f"unknown command: {program}"
         self.monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8"))
         try:

@@ -26,6 +26,7 @@ def _tool() -> ModuleType:
         "profile-format.md",
         "cli.md",
         "records.md",
+        "api.md",
         "__init__.pyi",
         "pick.json",
         "crawl.json",
