@@ -48,7 +48,8 @@ def _entries(values: dict[str, Any], names: set[str]) -> Iterator[str]:
 
 def _signature(name: str, value: Any) -> str:
     if isinstance(value, EnumMeta):
-        return f"{name}: {', '.join(str(member.value) for member in value)}"
+        members: list[Any] = list(value)
+        return f"{name}: {', '.join(str(member.value) for member in members)}"
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
@@ -65,13 +66,13 @@ def _signature(name: str, value: Any) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    star: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
     kind = "" if parameter.annotation is parameter.empty else f": {_plain(parameter.annotation)}"
     default = parameter.default
     shown = "" if default is parameter.empty else f" = {default!r}"
     if re.search(r" at 0x|<|\(", shown) or len(shown) > 40:
         shown = " = ..."
-    return f"{stars}{parameter.name}{kind}{shown}"
+    return f"{star.get(parameter.kind, '')}{parameter.name}{kind}{shown}"
 
 
 def _plain(annotation: Any) -> str:
