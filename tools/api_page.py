@@ -84,7 +84,7 @@ def _docstring(text: str) -> Iterator[str]:
     """Give the paragraphs; an example is a listing."""
     for paragraph in filter(None, text.split("\n\n")):
         if paragraph.lstrip().startswith(">>>"):
-            yield f"```pycon\n{inspect.cleandoc(paragraph)}\n```\n"
+            yield f"```text\n{inspect.cleandoc(paragraph)}\n```\n"
         else:
             yield f"{' '.join(paragraph.split())}\n".replace("<", "&lt;")
 
