@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -87,3 +89,27 @@ def test_content_takes_linear_steps(piece: str, start: str) -> None:
 )
 def test_a_page_takes_linear_steps(piece: str) -> None:
     check_linear(lambda text: parse_page(text, PAGE), piece)
+
+
+def lines_of(call: Callable[[], object]) -> int:
+    """Count the lines that run: a loop over attributes of nodes makes no call."""
+    count = 0
+
+    def note(_frame: object, event: str, _value: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize("piece", ["<rp>", "<font>", "<svg>", "<a><b>", "<q><i>"])
+def test_nested_styling_takes_linear_lines(piece: str) -> None:
+    small, large = (lines_of(partial(parse_page, text, PAGE)) for text in (piece * 100, piece * 300))
+    assert large <= EACH_ANEW * FACTOR * small + 1_000

@@ -498,3 +498,11 @@ def test_a_row_that_is_no_site_has_the_same_fields() -> None:
 def test_unknown_strategies_and_profiles_are_refused() -> None:
     with pytest.raises(ConfigError, match="has no 'luck'"):
         pick(WEB, strategy="luck")
+
+
+def test_a_site_whose_pages_all_fail_says_how_they_failed() -> None:
+    record, _ = pick({"https://acme.example/": HOME.encode()})
+    assert record["selected"] == []
+    assert record["reason"] == (
+        "no inner page was worth choosing; 6 links are rejected: 5 by replaced (answered 404), 1 by service-area"
+    )

@@ -122,11 +122,12 @@ def why_nothing(selection: Selection, page: Page, body: bytes, scope: Scope) -> 
         return Why("partial", why)
     unlinked = "the homepage links to no inner page that could be chosen"
     why = "no inner page was worth choosing" if selection.counts.get("candidates") else unlinked
-    counts = Counter(c.rejected.rule for c in selection.candidates if c.rejected is not None)
-    if counts:
-        ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_RULES_NAMED]
-        links = "1 link is" if counts.total() == 1 else f"{counts.total():,} links are"
-        why += f"; {links} rejected: {', '.join(f'{count:,} by {rule}' for rule, count in ranked)}"
+    rejected = [c.rejected for c in selection.candidates if c.rejected is not None]
+    if rejected:
+        names = Counter(f"replaced ({one.text})" if one.rule == "replaced" else one.rule for one in rejected)
+        ranked = sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))[:_RULES_NAMED]
+        links = "1 link is" if len(rejected) == 1 else f"{len(rejected):,} links are"
+        why += f"; {links} rejected: {', '.join(f'{count:,} by {name}' for name, count in ranked)}"
     return Why("partial", why)
 
 

@@ -28,6 +28,7 @@ MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
 _RAW_CHARS = 4_000  # characters that are folded for one label
 _RAW_PARTS = 257  # pieces of text that are folded for one label
 _MAX_TITLES = 1_000  # headings that may name a group of cards
+_DEEP_STYLING = 8  # elements inside each other that are looked through at once; without a limit, nested ones take quadratic time
 _SHALLOW = 7  # elements around a part of the page that is not called so
 _LINE_END = "\0"  # between blocks; no parsed text has it
 _MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
@@ -195,13 +196,15 @@ class Document:
                         is_invisible = child is not None and node.mem_id in hidden
                     elif child is not None:
                         # Nothing happens where styling ends, so the walk goes straight to what is alone in it.
-                        inner = child
+                        inner, most = child, _DEEP_STYLING
                         while (
-                            inner.next is None
+                            most
+                            and inner.next is None
                             and (tag := inner.tag_id) not in no_styling
                             and (deeper := inner.first_child) is not None
                         ):
                             inner = deeper
+                            most -= 1
                         if tag == text:
                             append(content := inner.text_content or "")
                             if kind:
