@@ -55,7 +55,7 @@ def _commands(command: click.Command, path: str) -> dict[str, click.Command]:
         return {path: command}
     context = click.Context(command)
     children = {name: command.get_command(context, name) for name in command.list_commands(context)}
-    found = {path: command} if command.invoke_without_command else {}
+    found: dict[str, click.Command] = {path: command} if command.invoke_without_command else {}
     for name, child in children.items():
         if child is not None:
             found |= _commands(child, f"{path} {name}")
