@@ -20,7 +20,7 @@ from honeyguide.core.recrawl.clocks import HOUR_S
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, Trust
 from honeyguide.core.recrawl.policies import change_frequency
 from honeyguide.core.recrawl.rate import chance
-from honeyguide.core.recrawl.visits import clock_in
+from honeyguide.core.recrawl.visits import clock_in, current_rate
 from honeyguide.core.text.printable import amount, duration, number, percent, points, tidy
 from honeyguide.core.url.scope import OTHER_SITE, classify_url
 from honeyguide.core.url.url import Url
@@ -111,16 +111,16 @@ def _explained(text: str, store: Store, query: _Query) -> Record:
         "read": read,
     }
     entry = store.history.get(query.digest)
-    record["history"] = None if entry is None else _history(entry)
+    site = UNKNOWN_SITE if entry is None else store.history.site(entry.site)
+    record["history"] = None if entry is None else _history(entry, site)
     record["sentences"] = [*_describe_url(record, query, row)]
     if entry is not None:
         not_modified = sum(status == 304 for _, _, status in visits)
-        site = store.history.site(entry.site)
         record["sentences"] += describe_history(entry, profile, time.time(), site, not_modified)
     return record
 
 
-def _history(entry: HistoryEntry) -> Record:
+def _history(entry: HistoryEntry, site: Site) -> Record:
     return {
         "first_seen": iso(entry.first_seen),
         "seen_at": None if entry.seen_at is None else iso(entry.seen_at),
@@ -129,7 +129,7 @@ def _history(entry: HistoryEntry) -> Record:
         "unchanged": entry.unchanged,
         "failures": entry.failures,
         "kind": entry.kind,
-        "rate": None if entry.rate is None else list(entry.rate),
+        "rate": None if entry.seen is None else list(current_rate(entry, site)),
         "found": None if entry.found is None else list(entry.found),
         "lastmod": entry.lastmod,
         "moved_to": entry.arrived if entry.is_moved else None,
@@ -353,12 +353,12 @@ def _visited(entry: HistoryEntry, now: float, not_modified: int) -> str:
 def _changed(entry: HistoryEntry, site: Site, now: float) -> Iterator[str]:
     if entry.changed_at is not None:
         yield f"It last changed {ago(entry.changed_at, now)}, as far as visits tell."
-    rate, seen_at = entry.rate, entry.seen_at
-    if rate is None or seen_at is None:
+    seen_at = entry.seen_at
+    if entry.seen is None or seen_at is None:
         if not entry.changes:
             yield "No visit has seen it change."
         return
-    clock = clock_in(site, entry)
+    rate, clock = current_rate(entry, site), clock_in(site, entry)
     odds = f"changed with {percent(chance(rate, clock.exposure_h(seen_at, now)))} probability"
     about = f"about {change_frequency(rate, clock, now)}"
     # Without a change of its own, the rate is that of its kind, less what its quiet visits say.

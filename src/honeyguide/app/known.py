@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
 _SITES_CACHED = 4096
-_RATES = 100_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
+_RATES = 20_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
 
 
 def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -257,8 +257,8 @@ class StoreTable(RowTable):
             is_late = known.visited_at > self._excluded.visited_since
             if not (known.is_moved or is_late or self._is_excluded(known.digest, known.url)):
                 place += 1
-                signals = signals_of(known, self._site(known.site))
-                yield KnownUrl(place, known.url, signals, state_of(known))
+                state = state_of(known, self._priors)
+                yield KnownUrl(place, known.url, signals_of(known, state.rate, self._site(known.site)), state)
         for queued in self.store.history.unvisited():
             if not self._is_excluded(queued.digest, queued.url):
                 place += 1
@@ -309,8 +309,8 @@ def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None
     return span[0]
 
 
-def signals_of(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> UrlSignals:
-    """Turn the history of a URL into the signals of a plan (PLAN-1)."""
+def signals_of(known: HistoryEntry, rate: Rate | None, site: Site = UNKNOWN_SITE) -> UrlSignals:
+    """Turn the history of a URL, and the change rate that is believed, into the signals of a plan (PLAN-1)."""
     # The last change is one that a visit saw, or one that an honest sitemap claims.
     changed_at = announced_at(known, site) or known.changed_at
     return UrlSignals(
@@ -321,7 +321,7 @@ def signals_of(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> UrlSignals:
         topic_relevance=known.relevance,
         hub_depth=known.hub_depth,
         is_hub=known.is_hub,
-        rate_a=known.rate_a,
-        rate_b=known.rate_b,
+        rate_a=None if rate is None else rate.a,
+        rate_b=None if rate is None else rate.b,
         page_class=known.kind,
     )

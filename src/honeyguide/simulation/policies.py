@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from honeyguide.adapters.policies import AdaptiveInterval
-from honeyguide.core.recrawl.priors import LEAST_A, MOST_A, WEIGHT, digamma_by, trigamma_by
+from honeyguide.core.recrawl.priors import FIT_ROUNDS, LEAST_A, MOST_A, WEIGHT, digamma_by, trigamma_by
 from honeyguide.core.recrawl.rate import (
     FIRST_A,
+    believed_by,
     chance_by,
     changed_by,
     changes_by,
@@ -36,7 +37,6 @@ _YEAR_H = 8760.0
 _NUTCH = AdaptiveInterval()
 _FIT_EVERY_H = 24.0
 _FIT_SHARE = 0.02  # a fiftieth more visits changes the priors little
-_FIT_ROUNDS = 10
 _FIRST_FINDS_H = 24.0  # as in `core.recrawl.visits.after_finds`
 _CLASSES = len(CLASSES)
 _ENTRIES = 20_000  # of a table that is exact to 7 digits
@@ -155,20 +155,25 @@ class SimulatedLearned(_Simulated):
         self._group = _CLASSES * sight.host + sight.kind
         self._start = _first_rates(_CLASSES, sight)
         self._priors = self._start.at(np.arange(_CLASSES * sight.hosts) % _CLASSES)
-        self._rates = self._priors.at(self._group)
+        self._seen = Rates(np.zeros(len(sight.kind)), np.zeros(len(sight.kind)))
         self._is_watched = np.zeros(len(sight.kind), np.bool_)
         self._clocks = Clocks(sight)
         self._hubs = np.flatnonzero(sight.kind == HUB)
         self._finds = Rates(np.zeros(len(sight.kind)), np.full(len(sight.kind), _FIRST_FINDS_H))
 
+    def rates_of(self, pages: Ints) -> Rates:
+        """Return what is believed of pages: what their visits saw, added to the rates of their siblings."""
+        return believe(self._priors.at(self._group[pages]), self._seen.at(pages))
+
     def scores(self, now: float) -> Floats:
         """Score by the index in hours of each page's clock; hubs also by the new pages behind them."""
+        sight, known = self._sight, np.flatnonzero(self._sight.is_known)
         if now >= self._next_fit:
-            self._refit()
+            watched = np.flatnonzero(self._is_watched & sight.is_known)
+            self._priors = refit(self._seen.at(watched), self._group[watched], self._start, sight.hosts)
             self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
         self._clocks.watch_ends(now)
-        sight, known = self._sight, np.flatnonzero(self._sight.is_known)
-        rates, visited = self._rates.at(known), sight.visited[known]
+        rates, visited = self.rates_of(known), sight.visited[known]
         is_seen = np.isfinite(visited)
         since = np.where(is_seen, visited, now)
         values = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now, known))
@@ -186,7 +191,7 @@ class SimulatedLearned(_Simulated):
             return
         self._is_watched[pages] = True
         exposure = self._clocks.exposure_h(since, visits.now, pages)
-        rates = self._rates.at(pages)
+        rates = self.rates_of(pages)
         after = after_visits(rates, exposure, is_changed)
         lessons = VisitLessons(
             pages=pages,
@@ -197,7 +202,8 @@ class SimulatedLearned(_Simulated):
             rate=after.a / after.b,
         )
         self._clocks.learn(lessons)
-        self._rates.put(pages, after)
+        self._seen.a[pages] += np.maximum(after.a - rates.a, 0.0)
+        self._seen.b[pages] += np.maximum(after.b - rates.b, 0.0)
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
 
@@ -205,16 +211,6 @@ class SimulatedLearned(_Simulated):
         hubs = self._hubs
         waited = np.clip(now - self._sight.visited[hubs], 0.0, _YEAR_H)
         return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)
-
-    def _refit(self) -> None:
-        # Each round trusts a page a little less where all are alike; one round a day would take months to settle.
-        watched = np.flatnonzero(self._is_watched & self._sight.is_known)
-        if not len(watched):
-            return
-        for _ in range(_FIT_ROUNDS):
-            priors = refit(self._rates.at(watched), self._group[watched], self._start, self._sight.hosts)
-            old, new = self._priors.at(self._group), priors.at(self._group)
-            self._rates, self._priors = rebase(self._rates, old, new), priors
 
 
 # --- rates and priors: a group is a class of pages on a host, 3 x host + class ---
@@ -245,17 +241,19 @@ def after_visits(rates: Rates, exposure: Floats, is_changed: Flags) -> Rates:
     return Rates(np.where(is_changed, a, rates.a), np.where(is_changed, b, rates.b + exposure))
 
 
-def refit(rates: Rates, groups: Ints, start: Rates, hosts: int) -> Rates:
-    """Fit the prior of each class of each host: hosts shrink towards their class, classes towards the start."""
-    classes = _shrink(rates, groups % _CLASSES, start)
-    return _shrink(rates, groups, classes.at(np.arange(_CLASSES * hosts) % _CLASSES))
+def believe(priors: Rates, seen: Rates) -> Rates:
+    """Add what visits saw of pages to their priors, as `core.recrawl.rate.believed` does."""
+    return Rates(*believed_by(np, priors, seen))
 
 
-def rebase(rates: Rates, old: Rates, new: Rates) -> Rates:
-    """Move pages from the old priors to the new ones, and keep what their visits taught."""
-    a, b = rates.a + new.a - old.a, rates.b + new.b - old.b
-    is_sound = (a >= np.minimum(new.a, rates.a)) & (b > 0.0)
-    return Rates(np.where(is_sound, a, rates.a), np.where(is_sound, b, rates.b))
+def refit(seen: Rates, groups: Ints, start: Rates, hosts: int) -> Rates:
+    """Fit the prior of each class of each host, as `core.recrawl.priors.refit_priors` does."""
+    class_of = np.arange(_CLASSES * hosts) % _CLASSES
+    priors = start.at(class_of)
+    for _ in range(FIT_ROUNDS if len(groups) else 0):
+        rates = believe(priors.at(groups), seen)
+        priors = _shrink(rates, groups, _shrink(rates, groups % _CLASSES, start).at(class_of))
+    return priors
 
 
 def _shrink(rates: Rates, groups: Ints, parents: Rates) -> Rates:

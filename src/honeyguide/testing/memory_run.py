@@ -300,7 +300,7 @@ class MemoryHistory:
 
     def rates(self, limit: int) -> Iterator[Watched]:
         rated = (
-            Watched(known.site, known.kind, known.rate) for known in self.known() if known.rate is not None
+            Watched(known.site, known.kind, known.seen) for known in self.known() if known.seen is not None
         )
         return islice(rated, limit)
 

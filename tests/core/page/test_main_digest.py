@@ -40,7 +40,7 @@ def test_a_digest_of_an_earlier_version_is_no_change() -> None:
     assert compare_visit(first, again) is None
     assert next_site(UNKNOWN_SITE, first, again) == UNKNOWN_SITE
     known = next_known(first, again)
-    assert (known.changes, known.unchanged, known.rate, known.changed_at) == (0, 0, None, None)
+    assert (known.changes, known.unchanged, known.seen, known.changed_at) == (0, 0, None, None)
     assert (known.content, known.body, known.visits, known.seen_at) == (NEW, 2, 2, 1000.0)
     assert compare_visit(known, visit(2000.0, NEW, 3)) == SAME_CONTENT
     assert compare_visit(known, visit(2000.0, OTHER, 3)) == CHANGED

@@ -75,7 +75,7 @@ def test_a_first_visit_and_one_after_failures_have_nothing_to_compare() -> None:
     assert (failed.failures, failed.seen_at) == (2, None)
     assert compare_visit(failed, visit(3.0)) is None
     known = next_known(failed, visit(3.0))
-    assert (known.failures, known.seen_at, known.first_seen, known.rate) == (0, 3.0, 1.0, None)
+    assert (known.failures, known.seen_at, known.first_seen, known.seen) == (0, 3.0, 1.0, None)
 
 
 def test_what_was_read_stays_where_nothing_new_was_read() -> None:
@@ -119,7 +119,7 @@ def test_a_hub_stays_at_depth_0_through_visits_that_do_not_read_it() -> None:
 def test_a_clock_that_runs_backwards_is_harmless() -> None:
     known = known_after(visit(100.0), visit(50.0, "y", 2))
     assert (known.visited_at, known.changed_at, known.changes, known.exposure_h) == (100.0, 100.0, 1, 0.0)
-    assert known.rate is not None
+    assert known.seen is not None
 
 
 # --- the change rate ---
@@ -127,31 +127,51 @@ def test_a_clock_that_runs_backwards_is_harmless() -> None:
 
 def test_rates_are_learnt_from_comparisons_alone() -> None:
     first = known_after(visit(0.0))
-    assert first.rate is None
+    assert first.seen is None
     prior = current_rate(first)
     same = next_known(first, visit(DAY_S, None, None, status=304))
-    assert same.rate == Rate(prior.a, prior.b + 24.0)
+    assert same.seen == Rate(0.0, 24.0)
+    assert current_rate(same) == Rate(prior.a, prior.b + 24.0)
     failed = next_known(same, visit(2 * DAY_S, None, None))
-    assert failed.rate == same.rate
+    assert failed.seen == same.seen
     later = next_known(failed, visit(3 * DAY_S))
-    assert later.rate == Rate(prior.a, prior.b + 72.0)  # all the time since it was last seen
+    assert later.seen == Rate(0.0, 72.0)  # all the time since it was last seen
     assert (later.exposure_h, later.unchanged) == (72.0, 2)
 
 
 def test_pages_that_change_are_believed_to_change_more_often() -> None:
     often = known_after(*(visit(n * DAY_S, str(n), n) for n in range(20)))
     never = known_after(*(visit(n * DAY_S) for n in range(20)))
-    assert often.rate is not None
-    assert never.rate is not None
-    assert often.rate.mean_interval_h < 48.0 < never.rate.mean_interval_h
+    assert current_rate(often).mean_interval_h < 48.0 < current_rate(never).mean_interval_h
 
 
 def test_a_page_starts_where_its_siblings_are() -> None:
     site = Site(priors={"page": Rate(2.0, 10.0)})
     first = known_after(visit(0.0))
     assert current_rate(first, site) == Rate(2.0, 10.0)
-    assert next_known(first, visit(3600.0), site).rate == Rate(2.0, 11.0)
+    assert current_rate(next_known(first, visit(3600.0), site), site) == Rate(2.0, 11.0)
     assert current_rate(first._replace(kind="hub"), site) != Rate(2.0, 10.0)
+
+
+@pytest.mark.parametrize("gap_h", [24.0, 6.0, 1.0, 1 / 6])
+def test_a_page_that_changes_at_every_visit_is_soon_believed_to_be_fast(gap_h: float) -> None:
+    """At most six visits after the first until the believed interval is within twice the gap; once 10, 39, 235, 1,412."""
+    fast = known_after(*(visit(n * gap_h * HOUR_S, str(n), n) for n in range(7)))
+    assert gap_h / 4 < current_rate(fast).mean_interval_h < 2 * gap_h
+    few = known_after(*(visit(n * gap_h * HOUR_S, str(n), n) for n in range(4)))
+    assert current_rate(few).mean_interval_h > 4 * gap_h  # three changes may be one edit and its corrections
+
+
+@pytest.mark.parametrize("gap_h", [1 / 6, 24.0, 720.0])
+def test_one_change_by_chance_is_outweighed_by_four_quiet_months(gap_h: float) -> None:
+    months = [visit((gap_h + 720.0 * n) * HOUR_S, "y", 2) for n in range(5)]
+    assert current_rate(known_after(visit(0.0), *months)).mean_interval_h > 720.0
+
+
+def test_what_visits_saw_is_kept_apart_from_the_prior() -> None:
+    known = known_after(visit(0.0), visit(DAY_S), visit(2 * DAY_S))
+    for prior in (Rate(0.5, 360.0), Rate(2.0, 10.0)):
+        assert current_rate(known, Site(priors={"page": prior})) == Rate(prior.a, prior.b + 48.0)
 
 
 MODIFIED = "Thu, 01 Jan 1970 12:00:00 GMT"
@@ -163,13 +183,12 @@ def test_an_exact_time_counts_once_its_source_has_proved_honest() -> None:
     assert next_known(first, second).changed_at == DAY_S
     known = next_known(first, second, Site({HEADER: HONEST}))
     assert known.changed_at == DAY_S / 2
-    prior = current_rate(first)
-    assert known.rate == Rate(prior.a + 1.0, prior.b + 12.0)  # since then it was quiet
+    assert known.seen == Rate(1.0, 12.0)  # since then it was quiet
     announced = next_known(
         first._replace(lastmod="1970-01-01T06:00:00Z"), visit(DAY_S, "y", 2), Site({SITEMAP: HONEST})
     )
     assert announced.changed_at == DAY_S / 4
-    assert announced.rate == Rate(prior.a + 1.0, prior.b + 24.0)  # a signal led to the visit
+    assert announced.seen == Rate(1.0, 24.0)  # a signal led to the visit
 
 
 def test_a_time_in_the_future_or_before_the_last_visit_is_no_time_of_change() -> None:
@@ -276,10 +295,10 @@ NEW: dict[str, Any] = {"born_at": 0.0, "first_seen": 0.0}
 
 
 def test_ages_learn_what_a_visit_found_and_what_was_expected_of_it() -> None:
-    old = known_after(visit(HOUR_S))._replace(rate_a=2.0, rate_b=10.0, **NEW)
-    site = next_site(Site(), old, visit(4 * HOUR_S, "y", 2))
-    ages, after = site.ages["page"], next_known(old, visit(4 * HOUR_S, "y", 2)).rate
-    assert after is not None
+    old = known_after(visit(HOUR_S))._replace(rate_a=0.0, rate_b=0.0, **NEW)
+    start = Site(priors={"page": Rate(2.0, 10.0)})
+    site = next_site(start, old, visit(4 * HOUR_S, "y", 2))
+    ages, after = site.ages["page"], current_rate(next_known(old, visit(4 * HOUR_S, "y", 2), start), start)
     assert list(site.ages) == ["page"]
     due = after.a / after.b
     assert ages.own.expected[:4] == pytest.approx((0.0, due, 2 * due, 0.0))
@@ -293,9 +312,9 @@ def test_ages_learn_what_a_visit_found_and_what_was_expected_of_it() -> None:
 
 
 def test_ages_learn_one_change_of_an_announced_one() -> None:
-    old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=1.0, lastmod="1970-01-01T06:00:00Z", **NEW)
+    old = known_after(visit(0.0))._replace(lastmod="1970-01-01T06:00:00Z", **NEW)
     plain, told = (
-        next_site(Site(trust), old, visit(DAY_S, "y", 2)).ages["page"].own
+        next_site(Site(trust, {"page": Rate(2.0, 1.0)}), old, visit(DAY_S, "y", 2)).ages["page"].own
         for trust in ({}, {SITEMAP: HONEST})
     )
     assert sum(plain.found) > 40.0
@@ -304,16 +323,16 @@ def test_ages_learn_one_change_of_an_announced_one() -> None:
 
 def test_days_and_ages_do_not_learn_the_same_changes() -> None:
     calm = SiteAges.of("page").with_visit(0.0, 24.0, found=0.0, rate=100.0)
-    old = known_after(visit(0.0))._replace(rate_a=2.0, rate_b=24.0, **NEW)
+    old = known_after(visit(0.0))._replace(**NEW)
+    priors: dict[PageClass, Rate] = {"page": Rate(2.0, 24.0)}
     aged_h = calm.own.hours(0.0, 24.0)
     assert aged_h < 1.0
-    for site, hours in ((Site(), 24.0), (Site(ages={"page": calm}), aged_h)):
+    for site, hours in ((Site(priors=priors), 24.0), (Site(priors=priors, ages={"page": calm}), aged_h)):
         expected = sum(next_site(site, old, visit(DAY_S - 1)).clock.expected)
         assert expected == pytest.approx(chance(Rate(2.0, 24.0), hours), abs=1e-3)
-    busy = Site(clock=SiteClock(0, (9.0,), (1.0,)))
+    busy = Site(priors=priors, clock=SiteClock(0, (9.0,), (1.0,)))
     own = next_site(busy, old, visit(DAY_S - 1)).ages["page"].own
-    after = next_known(old, visit(DAY_S - 1), busy).rate
-    assert after is not None
+    after = current_rate(next_known(old, visit(DAY_S - 1), busy), busy)
     assert own.expected[0] == pytest.approx(5.0 * after.a / after.b)  # such a day counts five times
 
 

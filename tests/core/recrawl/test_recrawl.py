@@ -205,7 +205,7 @@ def test_priors_shrink_from_host_to_class() -> None:
     found = refit_priors([*pages, Watched("tiny.example", "page", fast)], Priors())
     class_h = found.of("new.example", "page").mean_interval_h
     assert 2 < found.of("fast.example", "page").mean_interval_h < 10
-    assert found.of("slow.example", "page").mean_interval_h > 800
+    assert found.of("slow.example", "page").mean_interval_h > 400
     tiny = found.of("tiny.example", "page").mean_interval_h
     assert class_h * 0.5 < tiny < class_h
     assert found.of("new.example", "hub") == prior(24.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -30,6 +31,7 @@ HOME = Url.parse("https://a.example/")
 PAGE = Url.parse("https://a.example/docs/page")
 DAY_S = 86400.0
 HONEST = Site({SITEMAP: Trust(hits=7, alarms=1)})
+SIBLINGS = replace(HONEST, priors={"page": Rate(0.5, 2.0)})
 
 
 def html(body: str, menu: int = 40) -> str:
@@ -93,11 +95,12 @@ def known(**more: object) -> HistoryEntry:
 
 
 def test_signals_are_those_of_history() -> None:
-    signals = signals_of(known(visits=3, changed_at=5.0))
+    signals = signals_of(known(visits=3, changed_at=5.0), Rate(1.0, 2.0))
     assert (signals.url, signals.visits, signals.topic_relevance, signals.hub_depth) == (PAGE.text, 3, 0.9, 2)
     assert signals.last_visited == datetime(1970, 1, 2, tzinfo=UTC)
+    assert (signals.rate_a, signals.rate_b) == (1.0, 2.0)
     assert signals.last_changed == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)
-    assert signals_of(known()).last_changed is None
+    assert signals_of(known(), None).last_changed is None
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_a_newer_lastmod_is_a_change_once_the_site_has_proved_honest(
 ) -> None:
     one = known(lastmod=lastmod)
     assert announced_at(one, site) == announced
-    changed = signals_of(one, site).last_changed
+    changed = signals_of(one, None, site).last_changed
     assert (None if changed is None else changed.timestamp()) == announced
 
 
@@ -133,7 +136,7 @@ def test_the_state_for_policies() -> None:
         )
     )
     assert (state.host, state.page_class, state.failures, state.status) == ("a.example", "article", 1, 404)
-    assert (state.published_at, state.announced_at, state.rate) == (DAY_S, 2 * DAY_S, Rate(1.0, 2.0))
+    assert (state.published_at, state.announced_at, state.rate) == (DAY_S, 2 * DAY_S, Rate(1.5, 38.0))
 
 
 def test_a_hub_says_why_it_is_one() -> None:
@@ -147,8 +150,8 @@ def test_a_hub_says_why_it_is_one() -> None:
 
 
 def test_the_story_of_a_page_that_changes() -> None:
-    one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, changed_at=DAY_S, rate_a=2.5, rate_b=102.0)
-    told = describe_history(one, BASE, 4 * DAY_S, HONEST, not_modified=1)
+    one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, changed_at=DAY_S, rate_a=2.0, rate_b=100.0)
+    told = describe_history(one, BASE, 4 * DAY_S, SIBLINGS, not_modified=1)
     assert told == [
         "Visited 5 times, first 4 days ago, last 3 days ago: 2 changed, 2 unchanged (1 by 304).",
         "It last changed 3 days ago, as far as visits tell.",
@@ -162,8 +165,8 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
         .with_visit(0.0, 24.0, found=24.0, rate=0.1)
         .with_visit(24.0, 500.0, found=0.0, rate=0.1)
     )
-    one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, rate_a=2.5, rate_b=102.0)
-    site = Site(ages={"page": ages})
+    one = known(first_seen=0.0, visits=5, changes=2, unchanged=2, rate_a=2.0, rate_b=100.0)
+    site = replace(SIBLINGS, ages={"page": ages})
     young, old = (
         describe_history(one._replace(born_at=born_at), BASE, 4 * DAY_S, site)[1]
         for born_at in (None, -5 * DAY_S)
@@ -178,8 +181,8 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
     ("more", "said"),
     [
         ({"unchanged": 1}, "No visit has seen it change."),
-        ({"unchanged": 1, "rate_a": 1.0, "rate_b": 24.0}, "No visit has seen it change; going by pages like it, it may change about every day; changed with less than 1 % probability since the last visit a moment ago."),
-        ({"changes": 1, "changed_at": DAY_S, "rate_a": 1.0, "rate_b": 24.0}, "It changes about every day; changed with less than 1 % probability since the last visit a moment ago."),
+        ({"unchanged": 1, "rate_a": 0.5, "rate_b": 22.0}, "No visit has seen it change; going by pages like it, it may change about every day; changed with less than 1 % probability since the last visit a moment ago."),
+        ({"changes": 1, "changed_at": DAY_S, "rate_a": 0.5, "rate_b": 22.0}, "It changes about every day; changed with less than 1 % probability since the last visit a moment ago."),
         ({"is_moved": True, "arrived": "https://a.example/b"}, "It has moved to https://a.example/b; its history continues there."),
         ({"failures": 1, "status": 404}, "The last visit was answered with 404."),
         ({"failures": 2, "status": None}, "The last 2 visits were without a page."),
@@ -193,4 +196,4 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
     ],
 )  # fmt: skip
 def test_the_story_of_others(more: dict[str, object], said: str) -> None:
-    assert said in describe_history(known(**more), BASE, DAY_S + 5.0, HONEST)
+    assert said in describe_history(known(**more), BASE, DAY_S + 5.0, SIBLINGS)

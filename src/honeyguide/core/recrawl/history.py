@@ -84,8 +84,9 @@ class HistoryEntry(NamedTuple):
     without a page. `links` (into the site, from the main part), `new_links` and `link_share` are of the last visit that
     read the page, in the run `run`.
 
-    `rate_a` and `rate_b` are the change rate (rate.py), None before two visits could be compared; it was learned from
-    `changes`, `unchanged` and `exposure_h`, by the page's clock. `found_a` and `found_b` are the rate of new links, not
+    `rate_a` and `rate_b` are what visits saw of the change rate (rate.py): so many changes in so many hours, without a
+    prior, so that this can be fitted anew; None before two visits could be compared. `changes`, `unchanged` and
+    `exposure_h`, by the page's clock, are the plain counts. `found_a` and `found_b` are the rate of new links, not
     counting the first visit; `hours` of a hub are its changes by hour of the day. `lastmod` is the sitemap's, as written;
     `born_at` is when a visit to a hub met the URL as a new link.
     """
@@ -136,8 +137,8 @@ class HistoryEntry(NamedTuple):
         return self.status in GONE
 
     @property
-    def rate(self) -> Rate | None:
-        """The change rate of the page, once two visits could be compared."""
+    def seen(self) -> Rate | None:
+        """What visits saw of the change rate, once two of them could be compared."""
         return None if self.rate_a is None or self.rate_b is None else Rate(self.rate_a, self.rate_b)
 
     @property

@@ -19,6 +19,7 @@ from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import (
     SCALARS,
     SURE,
+    SURPRISES,
     Rate,
     chance,
     first_visit_by,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 HEURISTIC = "heuristic"
 LEARNED = "learned"
 RETURN_H = 720.0  # after how long dead pages come back
+FAST = 5.0  # times as often as its siblings: a fast page
 _SPAN_H = (1.0, 24.0)  # how far ahead the speed of a clock is measured
 
 
@@ -162,7 +164,7 @@ class Learned:
             rate, clock = self.rate_of(page), self.clock_of(page)
             odds = f"changed with {percent(chance(rate, clock.exposure_h(page.visited_at, now)))} probability"
             often = change_frequency(rate, clock, now)
-            text = f"{odds} since the last visit {since} ago; changes about {often}"
+            text = f"{odds} since the last visit {since} ago; changes about {often}{self._evidence(page)}"
             yield ValuePart("chance", values[0], text)
         if page.found is not None and not page.failures:
             daily = amount(24.0 * page.found.a / page.found.b)
@@ -170,6 +172,16 @@ class Learned:
                 pages = "page" if daily == "1" else "pages"
                 text = f"{page.page_class} that finds {daily} new {pages} a day"
                 yield ValuePart("discovery", values[1], text)
+
+    def _evidence(self, page: PageState) -> str:
+        """Say what the rate was learned from; a page is fast if it overruled the rate of its siblings."""
+        if not page.compared or page.rate is None:
+            return ""
+        siblings = self.priors.of(page.host, page.page_class).mean_interval_h
+        is_fast = page.changes > SURPRISES and page.rate.mean_interval_h * FAST < siblings
+        return (
+            f" (changed at {page.changes:,} of {page.compared:,} visits{': a fast page' if is_fast else ''})"
+        )
 
 
 def change_frequency(rate: Rate, clock: ChangeClock, now: float) -> str:

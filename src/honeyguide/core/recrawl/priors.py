@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from honeyguide.core.recrawl.rate import SCALARS, Rate, first_above, prior
+from honeyguide.core.recrawl.rate import SCALARS, Rate, believed, first_above, prior
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -26,6 +26,8 @@ FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page"
 
 LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
 WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its parent
+# Each round trusts a page a little less where all are alike; simulations gain nothing from more rounds.
+FIT_ROUNDS = 5
 _STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits
 
 
@@ -43,23 +45,31 @@ class Priors:
         return self.hosts.get((host, page_class)) or self.classes[page_class]
 
 
+FIRST_PRIORS = Priors()
+
+
 class Watched(NamedTuple):
-    """The change rate of one page that was visited at least twice."""
+    """What visits saw of one page that was visited at least twice: changes, and the hours that they took."""
 
     host: str
     page_class: PageClass
-    rate: Rate
+    seen: Rate
 
 
 def refit_priors(pages: Iterable[Watched], start: Priors) -> Priors:
     """Learn the priors from the pages: hosts shrink towards their class, classes towards where they started."""
-    by_class: dict[PageClass, list[Rate]] = defaultdict(list)
     by_host: dict[tuple[str, PageClass], list[Rate]] = defaultdict(list)
     for page in pages:
-        by_class[page.page_class].append(page.rate)
-        by_host[page.host, page.page_class].append(page.rate)
-    classes = {name: shrunk(by_class.get(name, []), start.classes[name]) for name in CLASSES}
-    return Priors(classes, {key: shrunk(rates, classes[key[1]]) for key, rates in by_host.items()})
+        by_host[page.host, page.page_class].append(page.seen)
+    priors = start
+    for _ in range(FIT_ROUNDS if by_host else 0):
+        rates = {key: [believed(priors.of(*key), seen) for seen in pages] for key, pages in by_host.items()}
+        by_class: dict[PageClass, list[Rate]] = {name: [] for name in CLASSES}
+        for (_, name), own in rates.items():
+            by_class[name] += own
+        classes = {name: shrunk(by_class[name], start.classes[name]) for name in CLASSES}
+        priors = Priors(classes, {key: shrunk(own, classes[key[1]]) for key, own in rates.items()})
+    return priors
 
 
 def shrunk(rates: Collection[Rate], parent: Rate) -> Rate:

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIRST_A = 0.5  # what a prior weighs when nothing is known: half a change seen
+SURPRISES = 4.0  # with more changes than this, a prior that did not foresee them weighs less
 SCORE_DECIMALS = 1
 
 # Below, two nearly equal numbers would be subtracted; two terms of the series are exact to 10 digits there.
 _SERIES_BELOW = 1e-5
 _FLAT_BELOW = 1e-2  # below, (e^y - 1) / y is its series
 _AT_ONCE = 1e-12  # exposures are at least this share of b: a change that is found at once adds one to a
+_LEAST_PRIOR_H = 1e-3  # no page is believed to change every few seconds because a clock stood still
 _SHORTEST_H, _LONGEST_H = 1e-6, 1e9  # `hours_until` looks from 4 milliseconds to a hundred thousand years
 _MOST = 3e38  # the largest value that single precision holds
 
@@ -71,6 +73,28 @@ SCALARS: Maths = _Scalars()
 def prior(mean_interval_h: float, a: float = FIRST_A) -> Rate:
     """Make a rate of a mean interval, as firm as `a` changes would make it."""
     return Rate(a, a * mean_interval_h)
+
+
+def believed(prior: Rate, seen: Rate) -> Rate:
+    """Add what visits saw of a page to its prior."""
+    return Rate(*believed_by(SCALARS, prior, seen))
+
+
+def believed_by(maths: Maths, prior: tuple[Any, Any], seen: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Add the changes and hours that visits saw to a prior, which may turn out to be too slow for a page.
+
+    A prior of 30 days is right for most pages, and 360 hours without a change would have to be outweighed by a page that
+    changes every hour. So its hours are uncertain themselves: their density is b^(SURPRISES - 1) up to those of the prior,
+    and the most likely of them count. Few changes, or changes in many hours, leave the prior as it is.
+
+    >>> believed(Rate(0.5, 360.0), Rate(8.0, 4.0)), believed(Rate(0.5, 360.0), Rate(4.0, 2.0))
+    (Rate(a=8.5, b=8.5), Rate(a=4.5, b=362.0))
+    """
+    (a, b), (changes, hours) = prior, seen
+    more = changes - SURPRISES
+    fitting = (a + SURPRISES) * hours / maths.where(more > 0.0, more, 1.0)
+    fitting = maths.where(fitting > _LEAST_PRIOR_H, fitting, _LEAST_PRIOR_H)
+    return a + changes, hours + maths.where((more > 0.0) & (fitting < b), fitting, b)
 
 
 def after_no_change(rate: Rate, exposure_h: float) -> Rate:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.core.fetching import http_time
 from honeyguide.core.page.page import Link, Position
 from honeyguide.core.recrawl.clocks import DayProfile
-from honeyguide.core.recrawl.rate import Rate
+from honeyguide.core.recrawl.priors import FIRST_PRIORS
+from honeyguide.core.recrawl.rate import Rate, believed
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.why import Why
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page.page import Page
     from honeyguide.core.recrawl.history import HistoryEntry
     from honeyguide.core.recrawl.plan import UrlSignals
-    from honeyguide.core.recrawl.priors import PageClass
+    from honeyguide.core.recrawl.priors import PageClass, Priors
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
@@ -47,7 +48,8 @@ class PageState:
     """What a policy may know of a page; None is not known. `found` is its rate of new links, for hubs.
 
     `published_at` is when it was new, where its age is known (`born_at`), `announced_at` when its sitemap claims that it
-    last changed, and `day` the busy hours of a hub. `failures` counts visits in a row without a page.
+    last changed, and `day` the busy hours of a hub. `compared` counts visits that could tell whether it had changed, `failures` counts visits in
+    a row without a page.
     """
 
     url: str
@@ -57,6 +59,7 @@ class PageState:
     visited_at: float | None = None
     changed_at: float | None = None
     changes: int = 0
+    compared: int = 0
     failures: int = 0
     status: int | None = None
     relevance: float | None = None
@@ -162,7 +165,7 @@ def describe_list(url: Url, density: LinkDensity, profile: Profile) -> Why | Non
     return Why(LIST, f"a list: {', '.join(reason.text for reason in score.reasons)}")
 
 
-def state_of(known: HistoryEntry) -> PageState:
+def state_of(known: HistoryEntry, priors: Priors = FIRST_PRIORS) -> PageState:
     """Turn the history of a URL into the state that recrawl policies judge."""
     span = lastmod_span(known.lastmod)
     return PageState(
@@ -177,7 +180,8 @@ def state_of(known: HistoryEntry) -> PageState:
         status=known.status,
         relevance=known.relevance,
         hub_depth=known.hub_depth,
-        rate=known.rate,
+        rate=None if known.seen is None else believed(priors.of(known.site, known.kind), known.seen),
+        compared=known.changes + known.unchanged,
         found=known.found,
         published_at=born_at(known.url, known.kind, known.born_at, known.first_seen),
         announced_at=None if span is None else span[0],

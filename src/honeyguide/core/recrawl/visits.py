@@ -13,12 +13,13 @@ from honeyguide.core.page.likeness import can_compare
 from honeyguide.core.recrawl import history
 from honeyguide.core.recrawl.clocks import HOUR_S, AgeClock, DayProfile, choose_clock
 from honeyguide.core.recrawl.history import CHANGED, NOT_MODIFIED, UNKNOWN_SITE, HistoryEntry, Site
-from honeyguide.core.recrawl.priors import Priors
+from honeyguide.core.recrawl.priors import FIRST_PRIORS
 from honeyguide.core.recrawl.rate import (
     Rate,
     after_change,
     after_no_change,
     after_timed_change,
+    believed,
     chance,
     changes,
 )
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.history import Visit
 
 _DAY_H = 24
-_PRIORS = Priors()
 _UNMODIFIED = 304
 
 
@@ -121,8 +121,9 @@ def clock_in(site: Site, known: HistoryEntry) -> ChangeClock:
 
 
 def current_rate(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> Rate:
-    """Return the change rate of a page; before two visits could be compared, that of its siblings."""
-    return known.rate or site.priors.get(known.kind) or _PRIORS.of(known.site, known.kind)
+    """Return the change rate of a page: what its visits saw, added to the rate of its siblings."""
+    prior = site.priors.get(known.kind) or FIRST_PRIORS.classes[known.kind]
+    return prior if known.seen is None else believed(prior, known.seen)
 
 
 class _Comparison(NamedTuple):
@@ -157,7 +158,7 @@ def _with_comparison(
 ) -> HistoryEntry:
     compared = _comparison(before, visit, verdict, site)
     since, at, changed_at = compared.since, compared.at, compared.changed_at
-    rate = after_visit(compared.rate, compared.observed)
+    rate, seen = after_visit(compared.rate, compared.observed), before.seen or Rate(0.0, 0.0)
     found = after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
     is_hub, is_changed = before.kind == "hub", compared.observed.is_changed
     return known._replace(
@@ -165,8 +166,8 @@ def _with_comparison(
         changes=before.changes + is_changed,
         unchanged=before.unchanged + (not is_changed),
         exposure_h=before.exposure_h + compared.observed.exposure_h,
-        rate_a=rate.a,
-        rate_b=rate.b,
+        rate_a=seen.a + max(0.0, rate.a - compared.rate.a),
+        rate_b=seen.b + max(0.0, rate.b - compared.rate.b),
         found_a=found.a,
         found_b=found.b,
         hours=_with_change(before.hours, since, changed_at) if is_hub and is_changed else before.hours,

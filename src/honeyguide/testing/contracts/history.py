@@ -83,7 +83,7 @@ class HistoryContract:
             known = next_known(known, one, Site() if known is None else history.site("a.example"), number)
             assert history.record(one, number) == known == get(history)
         assert known is not None
-        assert None not in (known.rate, known.found, known.hours, known.run)
+        assert None not in (known.seen, known.found, known.hours, known.run)
 
     def test_a_page_that_moved_is_one_visit_and_its_history_is_where_it_is_now(self) -> None:
         history = self.make_store().history

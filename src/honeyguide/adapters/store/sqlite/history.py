@@ -42,6 +42,7 @@ _DAY_H = 24
 _EVERYWHERE = ""  # the name of all sites together
 _FIRST = -(2**63)
 NO_PAGE: tuple[Any, ...] = (None, None, None)
+_NOTHING_SEEN = Rate(0.0, 0.0)
 _OUT_OF_ORDER_S = 3600.0  # visits are numbered as they are applied, and that is not quite as they were made
 
 
@@ -230,15 +231,15 @@ def _known(row: tuple[Any, ...]) -> HistoryEntry:
     check_numbers(
         known.visited_at, known.changed_at, known.first_seen, known.seen_at, born_at, known.relevance
     )
-    for rate in filter(None, (known.rate, known.found)):
-        _check_rate(rate)
+    _check_rate(known.seen or _NOTHING_SEEN, least_h=0.0)
+    _check_rate(known.found or _NOTHING_SEEN._replace(b=1.0))
     site_of(url)  # raises where the text is no URL
     return known
 
 
-def _check_rate(rate: Rate) -> None:
-    """Refuse a rate that no visits lead to; that of new links may begin at 0."""
-    if not ((rate.a == 0 or 1e-2 <= rate.a <= 1e9) and 1e-9 <= rate.b <= 1e12):
+def _check_rate(rate: Rate, least_h: float = 1e-9) -> None:
+    """Refuse a rate that no visits lead to; what they saw may be no change, in no time."""
+    if not (0.0 <= rate.a <= 1e9 and least_h <= rate.b <= 1e12):
         raise ValueError(rate)
 
 

@@ -71,7 +71,7 @@ SELECT digest FROM entry WHERE rank < 0 AND (state IN (0, 1) OR (state = 2 AND d
 SELECT at FROM visit WHERE digest IS NOT NULL ORDER BY id DESC LIMIT ?;
 
 -- name: rates
-SELECT url, kind, rate_a, rate_b FROM known WHERE rate_a BETWEEN 1e-2 AND 1e9 AND rate_b BETWEEN 1e-9 AND 1e12 ORDER BY digest LIMIT ?;
+SELECT url, kind, rate_a, rate_b FROM known WHERE rate_a BETWEEN 0 AND 1e9 AND rate_b BETWEEN 0 AND 1e12 ORDER BY digest LIMIT ?;
 
 -- name: contents
 -- What visits read of pages, oldest first, some at a time.

@@ -191,8 +191,8 @@ CREATE TABLE known (
   is_moved INTEGER NOT NULL CHECK (is_moved IN (0, 1)),
   unchanged INTEGER NOT NULL,
   exposure_h REAL NOT NULL CHECK (abs(exposure_h) < 9e999),
-  rate_a REAL CHECK (rate_a BETWEEN 1e-2 AND 1e9),   -- the change rate is Gamma(a, b), in changes per hour
-  rate_b REAL CHECK (rate_b BETWEEN 1e-9 AND 1e12),
+  rate_a REAL CHECK (rate_a BETWEEN 0 AND 1e9),      -- what visits saw of the change rate: so many changes
+  rate_b REAL CHECK (rate_b BETWEEN 0 AND 1e12),     -- in so many hours
   found_a REAL CHECK (found_a = 0 OR found_a BETWEEN 1e-2 AND 1e9), -- the same of new links that it leads to
   found_b REAL CHECK (found_b BETWEEN 1e-9 AND 1e12),
   hours BLOB CHECK (length(hours) = 192) -- of a hub: its changes by hour of the day, 24 doubles, little end first
