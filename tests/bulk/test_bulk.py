@@ -19,6 +19,7 @@ from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError
 
 pl = pytest.importorskip("polars")  # an extra
+from honeyguide.bulk.signal_columns import moment_of, with_moments  # noqa: E402 - as above
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
 PROFILE = load_profile("news")
@@ -122,6 +123,7 @@ def test_ties_keep_the_order_of_the_input(tmp_path: Path) -> None:
     [
         ("iso", lambda moment: moment.isoformat()),
         ("iso Z", lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%SZ")),
+        ("iso as polars writes it", lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%S.%f%z")),
         ("iso elsewhere", lambda moment: moment.astimezone(timezone(timedelta(hours=5))).isoformat()),
         ("seconds", lambda moment: int(moment.timestamp())),
         ("seconds as float", lambda moment: moment.timestamp()),
@@ -140,6 +142,29 @@ def test_times_in_every_form(name: str, make: Callable[[datetime], object], tmp_
     plan = open_known(known_sources([write(tmp_path / "known.parquet", rows)]), PROFILE).plan(PlanQuery(NOW))
     scores = {entry.scored.url.rpartition("/")[2]: entry.scored.score.value for entry in plan.entries}
     assert [scores[str(ago)] for ago in agos] == [38, 58, 58, 68, 68, 83], name
+
+
+def test_written_times_are_those_that_python_reads() -> None:
+    zones = ("", "Z", "+00:00", "+0000", "-0330", "+14:00", "-00:01", "+05", "z")
+    fractions = ("", ".5", ".25", ".123456", ".1234567", ".000001", ".")
+    days = ("2024-02-29", "2023-02-29", "1970-01-01", "9999-12-31", "2024-6-01")
+    clocks = ("T08:00:00", " 23:59:59", "T24:00:00", "T08:60:00", "T08:00", "")
+    texts = [
+        day + clock + part + zone for day in days for clock in clocks for part in fractions for zone in zones
+    ]
+    read = with_moments(pl.LazyFrame({"at": texts}), ["at"]).collect()
+    moments, doubts = (read.select(column).to_series().to_list() for column in moment_of("at"))
+    sure = [(text, moment) for text, moment, doubt in zip(texts, moments, doubts, strict=True) if not doubt]
+    assert len(sure) > 100
+    for text, moment in sure:
+        written = date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text)
+        at = (
+            written
+            if isinstance(written, datetime)
+            else datetime(written.year, written.month, written.day, tzinfo=UTC)
+        )
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        assert moment == (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1), text
 
 
 @pytest.mark.usefixtures("columns")

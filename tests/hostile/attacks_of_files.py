@@ -218,6 +218,10 @@ def line_bytes(over: int, _limit: int) -> None:
     _refused(b"x" * (over + 1), "is longer than", "plan", "FILE", "--input-format", "jsonl")
 
 
+def blank_lines(over: int, _limit: int) -> None:
+    _refused(b"\n" * (over + 1), "blank lines", "plan", "FILE", "--input-format", "csv")
+
+
 def json_nesting(over: int, _limit: int) -> None:
     with pytest.raises(InputError, match="nested deeper"):
         parse_object('{"a": ' + "[" * over + "]" * over + "}", "f", 1)

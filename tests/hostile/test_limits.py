@@ -283,6 +283,9 @@ LIMITS = [
         1000,
     ),
     Limit("line of a file", "1,000,000 bytes", "adapters.files.read:MAX_LINE_BYTES", files.line_bytes),
+    Limit(
+        "blank lines in a row", "1,000,000", "adapters.files.rows:MAX_BLANK_LINES", files.blank_lines, 1000
+    ),
     Limit("nesting of JSON in a line", "100", "adapters.files.rows:MAX_NESTED", files.json_nesting),
     Limit(
         "rows on standard input",

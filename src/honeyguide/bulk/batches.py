@@ -16,6 +16,7 @@ import polars as pl
 from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, Source, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
 from honeyguide.adapters.files.signals import field_name
+from honeyguide.bulk.csv_blocks import PlainBlock, RowBlock, csv_blocks
 from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
 from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.errors import InputError
@@ -124,15 +125,20 @@ class ParquetFile:
 
 @dataclass(frozen=True, slots=True)
 class TextFile(Source):
-    """A CSV file or JSON lines; Python reads the rows, because quotes, lines and types must be exact."""
+    """A CSV file or JSON lines; Python reads the rows where quotes, lines and types would not be exact otherwise."""
 
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time."""
-        rows = raw_rows(self)
         start = 0
-        while listed := list(islice(rows, _BATCH_ROWS)):
-            yield Batch(start, query(_columns(listed).lazy()).collect(), partial(_pick, listed, start))
-            start += len(listed)
+        for part in csv_blocks(self) if self.kind == "csv" else _row_blocks(raw_rows(self)):
+            if isinstance(part, PlainBlock):
+                yield Batch(start, query(part.frame.lazy()).collect(), part.pick)
+                start += part.frame.height
+                continue
+            for at in range(0, len(part.rows), _BATCH_ROWS):
+                listed = part.rows[at : at + _BATCH_ROWS]
+                yield Batch(start, query(_columns(listed).lazy()).collect(), partial(_pick, listed, start))
+                start += len(listed)
 
     def count(self) -> int:
         """Count the rows by reading them."""
@@ -143,6 +149,11 @@ class TextFile(Source):
         wanted = frozenset(urls)
         found = ((raw, raw.values) for raw in raw_rows(self) if isinstance(raw.values, dict))
         return [raw for raw, row in found if isinstance(row.get("url"), str) and row["url"] in wanted]
+
+
+def _row_blocks(rows: Iterator[RawRow]) -> Iterator[RowBlock]:
+    while listed := list(islice(rows, _BATCH_ROWS)):
+        yield RowBlock(listed)
 
 
 def _rows_of(frame: pl.DataFrame) -> list[dict[str, Any]]:

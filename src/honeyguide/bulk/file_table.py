@@ -9,7 +9,8 @@ a later row of the same URL counts instead. Between batches only the best rows s
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +46,9 @@ SCORE = CARD + "plan"
 MAX_LOOKED_UP = 5_000_000
 _MORE = 8  # how many times as many rows are looked at when a host has too many of the best
 _SOME = 500_000
+
+
+_NO_HASHES = pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
 
 
 class _BadUrlError(Exception):
@@ -102,7 +106,6 @@ class ColumnTable:
         limit = query.top if query.per_host is None or query.top is None else query.top * _MORE
         while True:
             try:
-                self._compare_urls(query.now)
                 plan, is_enough = self._plan(query, limit)
             except _BadUrlError:
                 self._check_urls, self._repeats = True, Repeats()
@@ -175,17 +178,28 @@ class ColumnTable:
         ]
 
     def _parts(self, now: datetime) -> Iterator[ScoredBatch]:
-        """Score all rows, batch by batch, in their order, without rows whose URL comes again."""
-        first = 0
+        """Score all rows, batch by batch, in their order, without rows whose URL comes again.
+
+        The first pass over all URLs compares them, and starts the plan again if a later row counts instead.
+        """
+        first, hashes = 0, [_NO_HASHES]
+        is_comparing = self._check_urls and not self._is_compared
         for file in self._files:
             rows = 0
             for batch in file.batches(partial(self._query, now=now)):
                 scores = self._settled(file, first, batch, now)
                 if len(self._repeats.superseded):
                     scores = scores.filter(~pl.col(PLACE).is_in(self._repeats.superseded.implode()))
+                if is_comparing:
+                    hashes.append(scores.select(PLACE, HASH))
                 yield ScoredBatch(file, first, batch, scores)
                 rows = batch.start + batch.frame.height
             first += rows
+        if is_comparing:
+            self._repeats.compare(pl.concat(hashes))
+            self._is_compared = True
+            if len(self._repeats.superseded):
+                raise _RepeatedError
 
     def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
         """Give each row its place, and read doubtful rows again, one by one; wrong ones are left out."""
@@ -226,12 +240,9 @@ class ColumnTable:
 
     def _compare_urls(self, now: datetime) -> None:
         """Find all rows whose URL comes again later, if all URLs are read, once."""
-        if not self._check_urls or self._is_compared:
-            return
-        none = pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
-        hashes = [part.scores.select(PLACE, HASH) for part in self._parts(now)]
-        self._repeats.compare(pl.concat([none, *hashes]))
-        self._is_compared = True
+        if self._check_urls and not self._is_compared:
+            with suppress(_RepeatedError):
+                deque(self._parts(now), maxlen=0)
 
     def _look_up(self, urls: Iterable[str]) -> bool:
         """Find the rows of some URLs that come again, unless all are known; tells whether there are new ones."""

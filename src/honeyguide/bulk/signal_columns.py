@@ -31,7 +31,7 @@ _SURE_EPOCH = 4 * 10**12
 _DATE = r"(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
 _ISO = (
     rf"^{_DATE}(?:[T ][0-9]{{2}}:[0-9]{{2}}:[0-5][0-9](?:\.[0-9]{{1,9}})?"
-    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])?)?$"
+    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?)?$"
 )
 
 _WHOLE, _DECIMAL_TIME = r"^[0-9]{1,13}$", r"^[0-9]{1,12}\.[0-9]{1,20}$"
@@ -74,7 +74,7 @@ def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
     """Read columns of texts, each as two more: microseconds since 1970, and where that is in doubt (`moment_of`)."""
     for name in names:
         column = pl.col(name)
-        whole, decimal, iso = (f"{step} of {name}" for step in ("whole", "decimal", "iso"))
+        whole, decimal, iso, zone = (f"{step} of {name}" for step in ("whole", "decimal", "iso", "zone"))
         frame = frame.with_columns(
             pl.when(column.str.contains(_WHOLE)).then(column).cast(pl.Int64, strict=False).alias(whole),
             pl.when(column.str.contains(_DECIMAL_TIME))
@@ -83,12 +83,13 @@ def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
             .alias(decimal),
             pl.when(column.str.contains(_ISO)).then(column).alias(iso),
         )
+        frame = frame.with_columns(_zone(pl.col(iso)).alias(zone))
         moment, doubt = moment_of(name)
-        number, written = pl.col(whole), _from_iso(pl.col(iso))
+        number, written = pl.col(whole), _from_iso(pl.col(iso), pl.col(zone))
         read = pl.coalesce(_from_whole(number), written, _from_float(pl.col(decimal)))
         is_sure = moment.is_not_null() & (number <= _SURE_EPOCH).fill_null(value=True)
         frame = frame.with_columns(read.alias(moment.meta.output_name()))
-        bare = _is_zoneless(pl.col(iso)).alias(zoneless_of(name).meta.output_name())
+        bare = (pl.col(zone) == "").alias(zoneless_of(name).meta.output_name())
         frame = frame.with_columns(((column != "") & ~is_sure).alias(doubt.meta.output_name()), bare)
     return frame
 
@@ -103,29 +104,47 @@ def zoneless_of(name: str) -> pl.Expr:
     return pl.col(f"zoneless of {name}")
 
 
-def _is_zoneless(iso: pl.Expr) -> pl.Expr:
-    return (iso.str.len_bytes() > 10) & ~iso.str.ends_with("Z") & ~_has_offset(iso)
+def _zone(iso: pl.Expr) -> pl.Expr:
+    """Cut off the offset of a time, +01:00 or +0100; null for UTC and dates, empty where there is none."""
+    utc = [iso.str.ends_with(end) for end in ("Z", "+0000", "+00:00")]
+    other = pl.when((iso.str.len_bytes() > 10) & ~reduce(or_, utc)).then(iso)
+    long, short = other.str.tail(6), other.str.tail(5)
+    zone = pl.when(_is_signed(long)).then(long).when(_is_signed(short)).then(short)
+    return pl.coalesce(zone, other.str.slice(0, 0))
 
 
-def _has_offset(clock: pl.Expr) -> pl.Expr:
-    return clock.str.tail(6).str.contains("^[+-]")
+def _is_signed(text: pl.Expr) -> pl.Expr:
+    return text.str.starts_with("+") | text.str.starts_with("-")
 
 
-def _from_iso(iso: pl.Expr) -> pl.Expr:
+def _from_iso(iso: pl.Expr, zone: pl.Expr) -> pl.Expr:
     """Read a date, with or without a time and its offset; anything else is null."""
-    day = iso.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False).cast(pl.Int32).cast(pl.Int64) * _DAY_US
     clock = pl.when(iso.str.len_bytes() > 10).then(iso)
-    hours, minutes = _digits(clock, 11), _digits(clock, 14)
-    seconds = (hours * 60 + minutes) * 60 + _digits(clock, 17)
-    fraction = clock.str.extract(r"\.([0-9]{1,6})").str.pad_end(6, "0").cast(pl.Int64, strict=False)
-    since_midnight = seconds * 1_000_000 + fraction.fill_null(0) - _offset(clock) * 60_000_000
-    is_time = clock.is_null() | ((hours < 24) & (minutes < 60))
-    return pl.when(is_time).then(day + since_midnight.fill_null(0))
+    seconds = clock.str.slice(0, 19)
+    written = _read_as(seconds, "%Y-%m-%dT%H:%M:%S")
+    spaced = _read_as(pl.when(written.is_null()).then(seconds), "%Y-%m-%d %H:%M:%S")
+    moment = pl.coalesce(written, spaced) + _fraction(clock) - _offset(zone) * 60_000_000
+    return pl.coalesce(moment, _read_as(pl.when(clock.is_null()).then(iso), "%Y-%m-%d"))
 
 
-def _offset(clock: pl.Expr) -> pl.Expr:
-    zone = pl.when(_has_offset(clock)).then(clock.str.tail(6))
-    minutes = _digits(zone, 1) * 60 + _digits(zone, 4)
+def _read_as(text: pl.Expr, form: str) -> pl.Expr:
+    if len(form) == 8:
+        return text.str.to_date(form, strict=False, cache=False).cast(pl.Int32).cast(pl.Int64) * _DAY_US
+    return text.str.to_datetime(form, time_unit="us", strict=False, cache=False).cast(pl.Int64)
+
+
+def _fraction(clock: pl.Expr) -> pl.Expr:
+    """Read the microseconds: six digits are cut out, and searched for only where there are fewer."""
+    six = clock.str.slice(20, 6)
+    whole = pl.when(six.str.len_bytes() == 6).then(six).cast(pl.Int64, strict=False)
+    other = pl.when(whole.is_null() & (clock.str.slice(19, 1) == ".")).then(clock)
+    padded = other.str.extract(r"\.([0-9]{1,6})").str.pad_end(6, "0").cast(pl.Int64, strict=False)
+    return pl.coalesce(whole, padded).fill_null(0)
+
+
+def _offset(zone: pl.Expr) -> pl.Expr:
+    """Read an offset as minutes."""
+    minutes = _digits(zone, 1) * 60 + zone.str.tail(2).cast(pl.Int64, strict=False)
     return pl.when(zone.str.starts_with("-")).then(-minutes).otherwise(minutes).fill_null(0)
 
 

@@ -147,18 +147,24 @@ def read_lines(path: str, limit: int | None = None) -> Iterator[tuple[int, str]]
 
 def lines_or_errors(path: str, name: str = "", limit: int | None = None) -> Iterator[Line]:
     """Read a file line by line; a line that is not UTF-8 comes with its error and replacement characters."""
-    name, limit = name or name_of(path), limit or MAX_LINE_BYTES
     with opened(path) as file:
-        number = 0
-        while data := file.readline(limit + 1):
-            number += 1
-            if len(data) > limit:
-                what = f"is longer than {limit / 1e6:g} MB; write one record on each line"
-                raise InputError(what, file=f"{name} line {number}")
-            try:
-                yield number, _decoded(data, name, number), None
-            except InputError as error:
-                yield number, data.decode("utf-8", "replace"), error
+        yield from numbered_lines(file, name or name_of(path), limit or MAX_LINE_BYTES)
+
+
+def numbered_lines(
+    file: IO[bytes], name: str, limit: int = MAX_LINE_BYTES, before: int = 0
+) -> Iterator[Line]:
+    """Read the lines of an open file from where it is, `before` which there were so many."""
+    number = before
+    while data := file.readline(limit + 1):
+        number += 1
+        if len(data) > limit:
+            what = f"is longer than {limit / 1e6:g} MB; write one record on each line"
+            raise InputError(what, file=f"{name} line {number}")
+        try:
+            yield number, _decoded(data, name, number), None
+        except InputError as error:
+            yield number, data.decode("utf-8", "replace"), error
 
 
 def _decoded(data: bytes, name: str, number: int) -> str:

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.read import Line, Source
     from honeyguide.core.recrawl.plan import UrlSignals
 
+    Record = tuple[
+        int, list[str], InputError | None
+    ]  # the number of its last line, its cells, or why there are none
+
 MAX_NESTED = 100  # lists and objects inside each other; recursive readers give up at a thousand
+MAX_BLANK_LINES = 1_000_000  # in a row
 _SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # what some write instead of commas
 _HEAD_BYTES = 1_000
 _BEGINNING = re.compile(rb'\{"row": [0-9]+, "field": (?:null|"[^"]{1,200}"), "reason": "')
@@ -56,7 +61,9 @@ def raw_rows(source: Source) -> Iterator[RawRow]:
     """Read the rows of a table in CSV or JSON lines, with the names of fields; a CSV file must have a column url."""
     lines = lines_or_errors(source.path, source.name)
     is_csv = source.kind == "csv"
-    rows = csv_rows(lines, source.name, partial(_header, source)) if is_csv else _json_rows(lines, source)
+    rows = (
+        csv_rows(lines, source.name, partial(column_fields, source)) if is_csv else _json_rows(lines, source)
+    )
     return iter(source.counted(rows))
 
 
@@ -66,11 +73,12 @@ def signals_of_row(raw: RawRow) -> UrlSignals:
 
 
 def _json_rows(lines: Iterable[Line], source: Source) -> Iterator[RawRow]:
-    number, name = 0, source.name
+    number, name, blank = 0, source.name, 0
     for line, text, error in lines:
         if error is None and not text.strip():
+            blank = _counted_blank(blank, name, line)
             continue
-        number += 1
+        number, blank = number + 1, 0
         values: dict[str, Any] | InputError
         try:
             values = error or parse_object(text, name, line)
@@ -119,7 +127,19 @@ def csv_rows(
     lines: Iterable[Line], name: str, read_header: Callable[[list[str]], list[str]]
 ) -> Iterator[RawRow]:
     """Read CSV; `read_header` makes names of the first row, or raises. A row with a broken line is that line's error."""
-    last, number, unread = 0, 0, None
+    records = csv_records(lines, name)
+    header = read_first(records, read_header)
+    for number, (line, cells, error) in enumerate(records, 1):
+        where = f"{name} line {line}"
+        yield RawRow(number, where, error or named_cells(cells, header, where))
+
+
+def csv_records(lines: Iterable[Line], name: str) -> Iterator[Record]:
+    """Read the cells of rows that are not blank, each with its last line and the error of a line that is not UTF-8.
+
+    No line is read before its row is asked for.
+    """
+    last, unread, blank = 0, None, 0
 
     def texts() -> Iterator[str]:
         nonlocal last, unread
@@ -127,29 +147,43 @@ def csv_rows(
             last, unread = line, unread or error
             yield text
 
-    header: list[str] | None = None
     try:
         for cells in csv.reader(texts(), strict=True):
             error, unread = unread, None
-            if header is None:
-                if error is not None:
-                    raise error
-                header = read_header(cells) if any(cell.strip() for cell in cells) else None
-            elif error is not None or any(cell.strip() for cell in cells):
-                number += 1
-                where = f"{name} line {last}"
-                yield RawRow(number, where, error or _named(cells, header, where))
+            if error is not None or any(cell.strip() for cell in cells):
+                blank = 0
+                yield last, cells, error
+            else:
+                blank = _counted_blank(blank, name, last)
     except csv.Error as error:
         raise unread or InputError(f"is not CSV: {error}", file=f"{name} line {last}") from None
 
 
-def _named(cells: list[str], header: list[str], where: str) -> dict[str, Any] | InputError:
+def _counted_blank(blank: int, name: str, line: int) -> int:
+    """Count one more blank line; a file of little else is no table, and would be read for minutes."""
+    if blank >= MAX_BLANK_LINES:
+        raise InputError(f"comes after {blank:,} blank lines; remove them", file=f"{name} line {line}")
+    return blank + 1
+
+
+def read_first(records: Iterator[Record], read_header: Callable[[list[str]], list[str]]) -> list[str]:
+    """Read the names of columns; none if there is no row."""
+    for _, cells, error in records:
+        if error is not None:
+            raise error
+        return read_header(cells)
+    return []
+
+
+def named_cells(cells: list[str], header: list[str], where: str) -> dict[str, Any] | InputError:
+    """Give the cells of a row by the names of their columns."""
     if len(cells) != len(header):
         return InputError(f"has {len(cells)} fields where the header has {len(header)}", file=where)
     return dict(zip(header, cells, strict=True))
 
 
-def _header(source: Source, cells: list[str]) -> list[str]:
+def column_fields(source: Source, cells: list[str]) -> list[str]:
+    """Give the names of the fields that the columns of a CSV file are; one must be the URL."""
     given = [cell.strip() for cell in cells]
     sign = next((sign for sign in _SIGNS if len(given) == 1 and sign in given[0]), None)
     if sign is not None:

@@ -1,0 +1,158 @@
+"""CSV in blocks of whole lines: plain blocks are read by polars, others row by row, with the same rows either way.
+
+Owns: which blocks are plain. Must not know: what the columns mean, scores. Start reading at `csv_blocks`. A block is plain if
+both readers must agree on it: UTF-8, quotes only around whole cells and without line breaks in them, the same number of cells
+in each line, no line without a URL. polars is an extra, so this module is imported on demand.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from io import BytesIO
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from honeyguide.adapters.files.read import numbered_lines, opened
+from honeyguide.adapters.files.rows import RawRow, column_fields, csv_records, named_cells, read_first
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from honeyguide.adapters.files.read import Line, Source
+
+BLOCK_BYTES = 1 << 24
+_LONG_LINE = 1 << 16  # bytes without the end of a line: a cell may be longer than rows allow
+_QUOTED = re.compile(rb'(?:(?<=[,\n])|\A)"[^"\r\n]*(?:""[^"\r\n]*)*"(?=[,\n]|\r\n|\Z)')
+_BLANK = r"^[\s\x00-\x20]*$"
+
+
+class RowBlock(NamedTuple):
+    """Rows of a block that is not plain."""
+
+    rows: list[RawRow]
+
+
+@dataclass(frozen=True)  # without slots: these leave no place for cached properties
+class PlainBlock:
+    """A block as columns; `first` is the number of its first row, from 0, `line` that of the line before it."""
+
+    name: str
+    names: list[str]
+    data: bytes
+    frame: pl.DataFrame
+    first: int
+    line: int
+
+    def pick(self, numbers: Sequence[int]) -> list[RawRow]:
+        """Read rows by their number, from 0."""
+        return [self._row(number - self.first) for number in numbers]
+
+    def _row(self, place: int) -> RawRow:
+        where = f"{self.name} line {self.line + place + 1}"
+        cells = next(csv.reader([self._lines[place].decode()], strict=True))
+        return RawRow(self.first + place + 1, where, named_cells(cells, self.names, where))
+
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        return self.data.split(b"\n")
+
+
+def csv_blocks(source: Source) -> Iterator[PlainBlock | RowBlock]:
+    """Read a table in CSV, block by block."""
+    with opened(source.path) as file:
+        reader = _Reader(file, source.name)
+        names = read_first(csv_records(reader.lines(), source.name), partial(column_fields, source))
+        rows = 0
+        while data := reader.block():
+            frame = _plain(data, names)
+            if frame is None:
+                block = RowBlock([*_rows(reader, data, names, rows)])
+                rows += len(block.rows)
+                yield block
+            else:
+                yield PlainBlock(source.name, names, data, frame, rows, reader.line)
+                reader.line += frame.height
+                rows += frame.height
+            if source.on_rows is not None:
+                source.on_rows(source.name, rows)
+
+
+@dataclass
+class _Reader:
+    """An open file, and the number of lines that were read; `ahead` is a block of it that is read by lines."""
+
+    file: IO[bytes]
+    name: str
+    line: int = 0
+    ahead: BytesIO = field(default_factory=BytesIO)
+
+    def block(self) -> bytes:
+        """Read some whole lines."""
+        data = self.file.read(BLOCK_BYTES)
+        return data if data.endswith(b"\n") else data + self.file.readline()
+
+    def lines(self) -> Iterator[Line]:
+        """Read lines one by one: those of `ahead`, then the file's."""
+        for source in (self.ahead, self.file):
+            for line in numbered_lines(source, self.name, before=self.line):
+                self.line = line[0]
+                yield line
+
+    @property
+    def is_block_read(self) -> bool:
+        """Whether no line of `ahead` is left."""
+        return self.ahead.tell() >= self.ahead.getbuffer().nbytes
+
+
+def _rows(reader: _Reader, data: bytes, names: list[str], before: int) -> Iterator[RawRow]:
+    """Read the rows of a block one by one; the last one may end in the lines after it."""
+    reader.ahead = BytesIO(data)
+    for number, (line, cells, error) in enumerate(csv_records(reader.lines(), reader.name), before + 1):
+        where = f"{reader.name} line {line}"
+        yield RawRow(number, where, error or named_cells(cells, names, where))
+        if reader.is_block_read:
+            break
+
+
+def _plain(data: bytes, names: list[str]) -> pl.DataFrame | None:
+    """Read a block as columns of text; None if it is not plain."""
+    unquoted = _QUOTED.sub(b"", data) if b'"' in data else data
+    if not _is_plain(data, unquoted):
+        return None
+    lines = unquoted.count(b"\n") + (not data.endswith(b"\n"))
+    if unquoted.count(b",") != lines * (len(names) - 1):
+        return None
+    schema = {str(place): pl.String for place in range(len(names))}
+    try:
+        quote = None if unquoted is data else '"'
+        frame = pl.read_csv(data, has_header=False, schema=schema, quote_char=quote)
+    except pl.exceptions.PolarsError:
+        return None
+    named = {str(place): name for place, name in enumerate(names) if name}
+    frame = frame.select([*named]).rename(named)
+    if frame.height != lines or frame["url"].str.contains(_BLANK).fill_null(value=True).any():
+        return None
+    return frame
+
+
+def _is_plain(data: bytes, unquoted: bytes) -> bool:
+    if b'"' in unquoted or b"\0" in data or not _is_utf8(data):
+        return False
+    if b"\r" in unquoted and unquoted.count(b"\r") != unquoted.count(b"\r\n"):
+        return False
+    starts = range(0, len(data) - _LONG_LINE, _LONG_LINE)
+    return all(data.find(b"\n", start, start + _LONG_LINE) >= 0 for start in starts)
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,113 @@
+"""CSV in blocks: whatever the quotes, line ends and mistakes, the rows are those of the row reader (PLAN-3)."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from honeyguide.adapters.files import rows
+from honeyguide.adapters.files.read import sources_of
+from honeyguide.adapters.files.rows import raw_rows
+from honeyguide.bulk import csv_blocks
+from honeyguide.bulk.csv_blocks import PlainBlock
+from honeyguide.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from honeyguide.adapters.files.rows import RawRow
+
+HEADER = b"url,visits,note\n"
+LINES = (
+    b"https://a.example/1,3,plain\n",
+    b'https://a.example/2,4,"a ""b"", c"\n',
+    b'"https://a.example/3",5,\n',
+    b"\n",
+    b",,\n",
+    b" ,\x1c,\n",
+    b"https://a.example/4,6\n",
+    b"https://a.example/5,7,x,y\n",
+    b"https://a.example/6,8,x\r\n",
+    b'https://a.example/7,9,"two\nlines"\n',
+    b"https://a.example/8,\xff,x\n",
+    b"https://a.example/9,1,\xc3\xa4\n",
+    b'https://a.example/10,2,a "quote" inside\n',
+    b",5,no address\n",
+)
+
+
+def blocks_and_rows(path: Path) -> tuple[list[RawRow], list[RawRow], int]:
+    (source,) = sources_of([str(path)], "csv")
+    found, plain, first = [], 0, 0
+    for block in csv_blocks.csv_blocks(source):
+        if isinstance(block, PlainBlock):
+            plain += 1
+            found += block.pick(range(first, first + block.frame.height))
+        else:
+            found += block.rows
+        first = len(found)
+    return found, list(raw_rows(source)), plain
+
+
+def shown(given: list[RawRow]) -> list[tuple[int, str, object]]:
+    return [
+        (row.number, row.where, str(row.values) if isinstance(row.values, InputError) else row.values)
+        for row in given
+    ]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_blocks_give_the_rows_of_the_row_reader(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - made-up lines
+    monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", chance.choice((1, 60, 200, 1 << 20)))
+    few = chance.choice((1, 3, len(LINES)))
+    lines = [chance.choice(LINES[:few]) for _ in range(chance.randrange(60))]
+    file = tmp_path / "known.csv"
+    file.write_bytes(chance.choice((b"", b"\n\n", b"\xef\xbb\xbf")) + HEADER + b"".join(lines).rstrip(b"\n"))
+    found, by_rows, plain = blocks_and_rows(file)
+    assert shown(found) == shown(by_rows)
+    assert plain or few == len(LINES) or not lines
+
+
+@pytest.mark.parametrize(
+    "text", [b'https://a.example/,1,"open\n', b'https://a.example/,1,"a"b\n', b"x" * 1_000_001]
+)
+def test_what_is_no_csv_is_the_same_sentence(text: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "known.csv"
+    file.write_bytes(HEADER + LINES[0] * 3 + text)
+    (source,) = sources_of([str(file)], "csv")
+    with pytest.raises(InputError) as by_rows:
+        list(raw_rows(source))
+    with pytest.raises(InputError) as by_blocks:
+        list(csv_blocks.csv_blocks(source))
+    assert str(by_blocks.value) == str(by_rows.value)
+
+
+def test_a_block_holds_columns_of_text_whatever_they_look_like(tmp_path: Path) -> None:
+    file = tmp_path / "known.csv"
+    file.write_bytes(HEADER + LINES[0] + LINES[2])
+    (source,) = sources_of([str(file)], "csv")
+    (block,) = csv_blocks.csv_blocks(source)
+    assert isinstance(block, PlainBlock)
+    assert block.frame.to_dicts() == [
+        {"url": "https://a.example/1", "visits": "3", "note": "plain"},
+        {"url": "https://a.example/3", "visits": "5", "note": None},
+    ]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_file_of_blank_lines_ends_in_a_sentence(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "MAX_BLANK_LINES", 10)
+    file = tmp_path / f"known.{kind}"
+    file.write_bytes(b"\n" * 11)
+    (source,) = sources_of([str(file)], kind)
+    with pytest.raises(InputError, match=r"line 11.*comes after 10 blank lines"):
+        list(raw_rows(source))
+    file.write_bytes(b"\n" * 10)
+    assert list(raw_rows(source)) == []
