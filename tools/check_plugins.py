@@ -3,7 +3,7 @@
     python tools/check_plugins.py [FOLDER]
 
 Makes a virtual environment in FOLDER (a temporary one without it) with the lowest versions that the extras name, and runs
-tests/contrib, and the notebook of the guides in Jupyter. Frameworks are large and pin much, so they are not in the extra dev.
+tests/contrib, the notebook of the guides in Jupyter, and the recipe for Scrapy. Frameworks are large and pin much, so they are not in the extra dev.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+RECIPE = "tests/docs/test_docs.py::test_examples[docs/cookbook/scrapy.md]"
 EXTRAS = ("mcp", "scrapy", "crawlee", "langchain", "llama-index", "crawl4ai")
 
 
@@ -39,7 +40,7 @@ def main() -> int:
         jupyter = ("nbclient", "ipykernel")
         install = [python, "-m", "pip", "install", "-q", str(ROOT), "pytest", "hypothesis", *jupyter, *wanted]
         subprocess.run(install, check=True)  # noqa: S603 - our own arguments
-        tests = [python, "-m", "pytest", "-q", "tests/contrib", "tests/docs/test_notebook.py"]
+        tests = [python, "-m", "pytest", "-q", "tests/contrib", "tests/docs/test_notebook.py", RECIPE]
         run = subprocess.run(tests, cwd=ROOT, check=False)  # noqa: S603 - as above
     return run.returncode
 

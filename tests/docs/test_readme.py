@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import honeyguide
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -16,6 +18,16 @@ def test_every_extra_is_in_the_table() -> None:
     for name, brought in rows:
         first = re.split(r"[>=<.;\[]", extras[name][0])[0]
         assert first in brought.lower() or name == "dev"
+
+
+def test_the_citation_has_the_version() -> None:
+    found = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.MULTILINE)
+    assert found
+    assert found[1] == honeyguide.__version__
+
+
+def test_the_skill_is_short() -> None:
+    assert len((ROOT / "SKILL.md").read_text("utf-8").splitlines()) <= 40
 
 
 def test_hints_install_what_a_clone_can_install() -> None:

@@ -274,7 +274,7 @@ LIMITS = [
     Limit("tests of a profile", "5,000", "config.conditions:_LIMITS[tests]", files.profile_tests),
     Limit("words of a profile", "100,000", "config.conditions:_LIMITS[words]", files.profile_words),
     Limit("patterns of a profile", "200", "config.conditions:_LIMITS[patterns]", files.profile_patterns),
-    Limit("mistakes that are told", "50", "config.files:MAX_PROBLEMS", files.profile_problems),
+    Limit("reported mistakes", "50", "config.files:MAX_PROBLEMS", files.profile_problems),
     Limit(
         "page in a file",
         "20,000,000 bytes",
@@ -428,7 +428,7 @@ LIMITS = [
         10_000,
     ),
     Limit(
-        "line of an output that is gone on with",
+        "line of an output that is resumed",
         "268,435,456 bytes",
         "adapters.output.write:MAX_LINE_BYTES",
         outputs.output_line,
