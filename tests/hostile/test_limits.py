@@ -522,7 +522,7 @@ INNER = {
     "adapters.output.xlsx:_MAX_ROW_PARTS", "core.records.fields:MAX_NUMBER",
     # what an agent may ask for, and what a file of kept answers may hold: tests/contrib/test_mcp.py, tests/cli/test_cli_replay.py
     "contrib.mcp:MAX_PAGES", "contrib.mcp:MAX_CHARS", "contrib.mcp:MAX_HTML",
-    "adapters.files.answers:_MAX_SITEMAPS", "adapters.files.answers:_MAX_SITES", "adapters.files.answers:_MAX_OUTCOME",
+    "adapters.files.answers:_MAX_SITEMAPS", "adapters.files.answers:_MAX_SITES", "adapters.files.answers:_MAX_OUTCOME", "adapters.files.answers:_MAX_MADE",
     # what the studio shows at once, and what it takes: tests/studio
     "studio.picks:MAX_SITES", "studio.shell:MAX_CELL", "studio.server:MAX_BODY", "studio.trial:_MAX_WORDS_CHARS", "app.views.what_if:MAX_MEMORY",
     "app.views.what_if:MAX_WORDS", "app.views.crawls:MAX_SITES", "app.views.crawls:MAX_SUMMARY", "adapters.files.browse:MAX_ROWS",

@@ -255,10 +255,14 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
         source = polite if answers is None else answers.fetcher(polite)
         job = replace(picker(request, source, ticking), site_timeout_s=policy.site_timeout_s)
+        if answers is not None and answers.keeps:
+            job = replace(job, reader=answers.reader(job.reader))
         usable: list[tuple[int, str]] = []
 
         def finish(place: int, record: Record) -> None:
             log_counts(record)
+            if answers is not None and answers.keeps and record.get("elapsed_s", 0) < policy.site_timeout_s:
+                answers.keep_record(record)
             row = rows[place]
             own = {} if isinstance(row, str) or not row.columns else {"input": row.columns}
             on_record(place, {**record, **own})

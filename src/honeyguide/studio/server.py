@@ -8,6 +8,7 @@ Start reading at `guard`.
 from __future__ import annotations
 
 import asyncio
+import gc
 import hmac
 import json
 import secrets
@@ -219,6 +220,9 @@ def _as_file(text: str, kind: str) -> Handler:
 
 async def serve(studio: Studio, on_ready: Callable[[str], None]) -> None:
     """Serve until cancelled; `on_ready` gets the address when it can be opened."""
+    gc.set_threshold(
+        100_000, 50, 1_000
+    )  # pages in memory live long: looking at them again and again costs a fifth
     runner = web.AppRunner(application(studio), access_log=None, handle_signals=False, shutdown_timeout=0.5)
     await runner.setup()
     try:

@@ -1,8 +1,9 @@
 """Answers of servers in one SQLite file: what a pick fetched, so that it can be repeated without a request.
 
 Owns: the file, and `KeptFetcher`, which asks the file before the web, or instead of it. The file may be a stranger's: its
-tables must be exactly ours, every size is bounded, and a row that is not as we write it is an error. Must not know: what a
-pick is. Start reading at `KeptFetcher`.
+tables must be exactly ours, every size is bounded, and a row that is not as we write it is an error. What was made of answers
+(pages as they were read, records) is kept beside them to save time; where it is not as we write it, it is made again. Must
+not know: what a pick is. Start reading at `KeptFetcher`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from honeyguide.adapters.store.sqlite.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.files import connect, open_to_read
+from honeyguide.core.page.page import Link, Main, Occurrence, Page, Position
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefusedError, FetchError, NotKeptError, StoreError, UrlError
 from honeyguide.ports.fetch import Fetched, Fetcher, Headers, Part
@@ -24,13 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-    from honeyguide.ports.fetch import Robots, Validators
+    from honeyguide.core.page.page import Head
+    from honeyguide.ports.fetch import Content, HomeReader, Robots, Validators
 
 _APPLICATION = 0x686F6E61  # `hona`: PRAGMA application_id
 _ROBOTS = "robots"  # the part that stands for the rules of an origin
 _MAX_OUTCOME = 200_000  # characters of the JSON beside a body
 _MAX_SITES = 1_000_000
 _MAX_SITEMAPS = 1_000  # of a robots.txt
+_MAX_MADE = 8_000_000  # bytes of a page as it was read, or of a record
 _ANSWER = (
     "CREATE TABLE answer (url TEXT NOT NULL, part TEXT NOT NULL, outcome TEXT NOT NULL, codec INTEGER NOT NULL,"
     " size INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (url, part)) STRICT"
@@ -160,6 +164,25 @@ class AnswerFile:
             outcome, codec, size, packed = row
             return (_read(json.loads(outcome), unpack(codec, size, packed), url),)
 
+    # --- what was made of answers ---
+
+    def put_made(self, name: str, part: str, mark: str, value: object) -> None:
+        """Keep what was made of answers, with a mark of what made it; what is too large is made anew each time."""
+        body = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        if len(body) <= _MAX_MADE:
+            codec, packed = pack(body)
+            with self._checked():
+                values = (name, part, json.dumps(mark), codec, len(body), packed)
+                self._db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", values)
+
+    def get_made(self, name: str, part: str, mark: str) -> Any:
+        """Give what was made of answers; None if there is nothing, or something else made it."""
+        row = self._db.execute(
+            "SELECT codec, size, body FROM answer WHERE url = ? AND part = ? AND outcome = ? AND size <= ?",
+            (name, part, json.dumps(mark), _MAX_MADE),
+        ).fetchone()
+        return None if row is None else json.loads(unpack(*row).decode("utf-8", "surrogatepass"))
+
 
 def _written(outcome: Fetched | FetchError | KeptRobots | None) -> object:
     match outcome:
@@ -273,3 +296,75 @@ class KeptFetcher:
         if self._source is None:
             raise NotKeptError(url.as_linked, "not kept, and a replay makes no request")
         return self._source
+
+
+class KeptReader:
+    """A reader that keeps pages as they were read, or gives those that were kept: reading HTML is most of the work of a replay."""
+
+    def __init__(self, file: AnswerFile, reader: HomeReader, mark: str, *, keeps: bool) -> None:
+        self._file = file
+        self._reader = reader
+        self._mark = mark
+        self._keeps = keeps
+
+    def _read(self, way: str, body: bytes, url: Url, content_type: str | None) -> Page:
+        part = f"read as {way}"
+        if not self._keeps and (known := self._known(url, part)) is not None:
+            return known
+        page: Page = getattr(self._reader, way)(body, url, content_type)
+        if self._keeps:
+            self._file.put_made(url.as_linked, part, self._mark, _page_written(page))
+        return page
+
+    def _known(self, url: Url, part: str) -> Page | None:
+        try:
+            found = self._file.get_made(url.as_linked, part, self._mark)
+            return None if found is None else _page_read(found)
+        except (sqlite3.Error, UrlError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            return None  # the body is there, too
+
+    def home(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a homepage."""
+        return self._read("home", body, url, content_type)
+
+    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a page."""
+        return self._read("page", body, url, content_type)
+
+    def head(self, body: bytes, content_type: str | None) -> Head:
+        """Read title and description."""
+        return self._reader.head(body, content_type)
+
+    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
+        """Read the main content."""
+        return self._reader.content(body, url, content_type)
+
+
+def _page_written(page: Page) -> object:
+    links = [(link.url.as_linked, link.order, link.occurrences) for link in page.links]
+    texts = page.title, page.description, page.robots, page.text
+    maybe = page.canonical, page.language
+    return page.url.as_linked, texts, maybe, (page.versions, page.h1, page.h2), links, page.skipped, page.main
+
+
+def _page_read(value: Any) -> Page:
+    """Read what `_page_written` wrote; anything else raises."""
+    url, texts, maybe, lists, links, skipped, main = value
+    title, description, robots, text = map(_text, texts)
+    canonical, language = (None if one is None else _text(one) for one in maybe)
+    versions, h1, h2 = (tuple(map(_text, one)) for one in lists)
+    return Page(
+        Url.parse(_text(url)), title, description, canonical, language, versions, robots, h1, h2, text,
+        links=tuple(_link(*one) for one in links),
+        skipped=tuple((_text(href), _text(rule)) for href, rule in skipped),
+        main=None if main is None else Main(_text(main[0]), bool(main[1]), bool(main[2])),
+    )  # fmt: skip
+
+
+def _link(url: str, order: int, occurrences: list[list[str]]) -> Link:
+    return Link(Url.parse(_text(url)), tuple(_occurrence(*one) for one in occurrences), int(order))
+
+
+def _occurrence(anchor: str, title: str, rel: str, position: str, *rest: str) -> Occurrence:
+    context, menu, heading = map(_text, rest)
+    return Occurrence(_text(anchor), _text(title), _text(rel), Position(position), context, menu, heading)

@@ -6,12 +6,18 @@ Owns: `Answers`, and how the file says which pick made it. Must not know: option
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.answers import AnswerFile, KeptFetcher
+from honeyguide import __version__
+from honeyguide.adapters.files.answers import AnswerFile, KeptFetcher, KeptReader
 from honeyguide.app.arguments import lasting_name
 from honeyguide.app.pick import PickRequest
 from honeyguide.app.tools.checked import check_fields
@@ -20,8 +26,12 @@ from honeyguide.errors import HoneyguideError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from honeyguide.core.records import Record
     from honeyguide.jobs.politeness import PoliteFetcher
+    from honeyguide.ports.fetch import HomeReader
 
+_RECORD = "record"  # the part that stands for the record of a site
+_LEFT_OUT = ("elapsed_s", "input")  # of a record that is kept: what a replay does not have
 _TUPLES = ("include", "exclude", "want", "never")
 
 
@@ -36,6 +46,24 @@ class Answers:
     def fetcher(self, polite: PoliteFetcher | None) -> KeptFetcher:
         """Wrap the fetcher of a pick; a replay that keeps nothing makes no request at all."""
         return KeptFetcher(self.file, polite if self.keeps else None, replays=self.replays)
+
+    def reader(self, reader: HomeReader) -> KeptReader:
+        """Wrap the reader of a pick: pages are kept as they were read, or given as they were kept."""
+        return KeptReader(self.file, reader, code_mark(), keeps=self.keeps)
+
+    def keep_record(self, record: Record) -> None:
+        """Keep the record of a site as a replay would make it."""
+        kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
+        self.file.put_made(str(record["site"]), _RECORD, code_mark(), kept)
+
+    def record(self, site: str, like: Record) -> Record | None:
+        """Give the record of a site if it was kept, and made by this code with a profile and options `like` those given."""
+        try:
+            found = self.file.get_made(site, _RECORD, code_mark())
+        except (sqlite3.Error, ValueError, TypeError, RecursionError):
+            return None
+        is_same = isinstance(found, dict) and all(found.get(name) == value for name, value in like.items())
+        return found if is_same else None
 
     def note(self, sites: Sequence[str], request: PickRequest, profile: str | None) -> None:
         """Note which sites are picked from and how, so that the studio can do it again."""
@@ -67,3 +95,13 @@ def opened_answers(path: str, *, keeps: bool, replays: bool) -> Iterator[Answers
     """Open a file of `pick --keep`; it is made if it is to keep something."""
     with AnswerFile(path, writes=keeps) as file:
         yield Answers(file, keeps, replays)
+
+
+@cache
+def code_mark() -> str:
+    """Give a hash of our code: what other code has read or decided is not ours to show."""
+    mark, root = hashlib.sha256(), files("honeyguide")
+    paths = sorted(root.rglob("*.py")) if isinstance(root, Path) else []
+    for path in paths:
+        mark.update(path.read_bytes())
+    return f"{__version__} {mark.hexdigest()}"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from honeyguide.adapters.files.answers import KeptFetcher
+    from honeyguide.adapters.files.answers import KeptFetcher, KeptReader
     from honeyguide.app.views.answers import Answers
     from honeyguide.core.page.page import Head, Page
     from honeyguide.core.pick.evaluate import Picked
@@ -80,9 +80,9 @@ class TextProblem(NamedTuple):
 class _Memory:
     """A fetcher and a reader that remember: a kept answer never changes, so each page is unpacked and read once."""
 
-    def __init__(self, fetcher: KeptFetcher) -> None:
+    def __init__(self, fetcher: KeptFetcher, reader: KeptReader) -> None:
         self._fetcher = fetcher
-        self._reader = HtmlReader()
+        self._reader = reader
         self._known: dict[tuple[str, str], Any] = {}
         self._bytes = 0
 
@@ -150,7 +150,7 @@ class WhatIf:
         """Begin with the profile of the pick, unchanged."""
         self.sites = self.answers.sites()
         self.request = self.answers.request()
-        self._memory = _Memory(self.answers.fetcher(None))
+        self._memory = _Memory(self.answers.fetcher(None), self.answers.reader(HtmlReader()))
         self._before: dict[str, Picked] = {}
         self._first = self._job(self.request.profile)
         self.parent = str(self.request.profile or self._first.profile.name)
@@ -208,8 +208,11 @@ class WhatIf:
         return await self._now.pick(site)
 
     async def record_before(self, site: str) -> Record:
-        """Pick from a site by the profile of the pick."""
-        return await self._first.pick(site)
+        """Pick from a site by the profile of the pick; its record is there already if it was kept."""
+        first = self._first
+        made = first.profile.name, first.profile.hash, self.request.strategy, self.request.options
+        like = dict(zip(("profile", "profile_hash", "strategy", "options"), made, strict=True))
+        return self.answers.record(site, like) or await first.pick(site)
 
     async def compare(self, site: str) -> tuple[Picked, Picked, list[Record]]:
         """Give a site before and now, and which picks differ, with the reason of each."""

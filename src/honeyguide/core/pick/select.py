@@ -117,7 +117,11 @@ def filter_links(
     merged = merge_by_key(inside, profile, page)
     families = find_families(list(merged.values()), profile.families, options.page)
     scope, plan = profile.scope, profile.strategies[strategy]
-    groups = _groups(merged.values(), page, profile, plan) if plan.headings.rules else {}
+    known = {
+        link.url: Facts(link, home_path=path_from_home(link.url, page, scope.tracking))
+        for link in merged.values()
+    }
+    groups = _groups(merged.values(), known, profile, plan) if plan.headings.rules else {}
     first = {link.url: link for link in reversed(inside)}
 
     def candidate(link: Link) -> Candidate:
@@ -126,12 +130,9 @@ def filter_links(
             text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
             return Candidate(link, Why(verdict.rule, text.strip()))
         whole = merged[scope.key(link.url)]  # with all occurrences of its key
-        facts = Facts(
-            whole,
-            is_duplicate=link is not first[whole.url],
-            family=describe_family(families, whole, profile.families),
-            home_path=path_from_home(whole.url, page, scope.tracking),
-        )
+        facts = known[whole.url]
+        facts["is_duplicate"] = link is not first[whole.url]
+        facts["family"] = describe_family(families, whole, profile.families)
         facts.update(listed := groups.get(whole.url, NO_GROUPS))
         rule = profile.filters.first(facts) or plan.filters.first(facts)
         if rule is not None:
@@ -142,17 +143,17 @@ def filter_links(
     return [candidate(link) for link in links]
 
 
-def _groups(links: Iterable[Link], page: Url, profile: Profile, plan: Strategy) -> dict[Url, GroupFacts]:
+def _groups(
+    links: Iterable[Link], known: Mapping[Url, Facts], profile: Profile, plan: Strategy
+) -> dict[Url, GroupFacts]:
     """Describe how the page groups its links, except those that a filter of the profile rejects whatever the group."""
-    kinds, tracking = profile.kinds_of(plan).rules, profile.scope.tracking
-    listed = list(links)
-    known = {link.url: Facts(link, home_path=path_from_home(link.url, page, tracking)) for link in listed}
+    kinds = profile.kinds_of(plan).rules
 
     def bucket_of(link: Link) -> str | None:
         rule = kinds.first(known[link.url])
         return rule.id if rule else None
 
-    open_ = [link for link in listed if profile.filters.first(known[link.url]) is None]
+    open_ = [link for link in links if profile.filters.first(known[link.url]) is None]
     return describe_groups(open_, plan, bucket_of)
 
 
