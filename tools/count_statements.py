@@ -1,6 +1,6 @@
 """Count the SQL statements that a crawl sends to SQLite, per page and by statement.
 
-Usage: python tools/count_statements.py FOLDER [--pages 500] [--delay 0.05] [--by]
+Usage: python tools/count_statements.py FOLDER [--pages 500] [--delay 0.05] [--no-keep] [--by]
 
 FOLDER is served on loopback, for example /usr/share/doc/postgresql-doc-15/html of the Debian package postgresql-doc-15.
 With a delay the crawl is polite: robots.txt is asked for, the store keeps the pace, and each page has a commit of its own.
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -57,8 +58,8 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-async def crawl(home: str, pages: int, delay_s: float, store: SqliteStore) -> int:
-    """Crawl so many pages; give how many were handed over."""
+async def crawl(request: CrawlRequest, delay_s: float, store: SqliteStore) -> int:
+    """Crawl; give how many pages were handed over."""
     marks: list[int] = []
     policy = FetchPolicy(delay_s=delay_s, allow_private=True)
     clock = SystemClock()
@@ -66,7 +67,6 @@ async def crawl(home: str, pages: int, delay_s: float, store: SqliteStore) -> in
         polite = PoliteFetcher(http, clock, partial(read_robots, token=policy.robots_token), policy)
         fetcher = polite if delay_s else http
         crawler = Crawler(fetcher, HtmlReader(), clock, store, load_profile("docs", topic="index|vacuum"))
-        request = CrawlRequest((Url.parse(home),), budgets=Budgets(max_pages=pages))
 
         def keep(*_: object) -> None:
             marks.append(1)
@@ -83,18 +83,21 @@ def main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds between two requests")
+    parser.add_argument("--no-keep", action="store_true", help="keep no pages, as crawl --no-keep")
     parser.add_argument("--by", action="store_true", help="list the statements, most frequent first")
     args = parser.parse_args()
     handler = partial(_Quiet, directory=args.folder)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    home = f"http://127.0.0.1:{server.server_port}/"
+    home = Url.parse(f"http://127.0.0.1:{server.server_port}/")
+    request = CrawlRequest((home,), budgets=Budgets(max_pages=args.pages))
+    request = replace(request, keep_bytes=0) if args.no_keep else request
     connect = sqlite3.connect
     files.sqlite3.connect = partial(connect, factory=Counting)  # type: ignore[attr-defined]  # counts
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "h.db")
         before = resource.getrusage(resource.RUSAGE_SELF)
-        counted = asyncio.run(crawl(home, args.pages, args.delay, store))
+        counted = asyncio.run(crawl(request, args.delay, store))
         after = resource.getrusage(resource.RUSAGE_SELF)
         store.close()
     spent_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -408,7 +408,7 @@ LIMITS = [
     ),
     Limit(
         "hosts whose pace is remembered",
-        "10,000",
+        "1,000",
         "jobs.politeness:_KEPT_HOSTS",
         outputs.remembered_hosts,
         20,

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ERROR = 1
-_MANY_OBJECTS = 500_000  # new ones before cycles are looked for: a page makes thousands, and hardly any cycle
+# New objects before cycles are looked for: a page makes thousands and hardly any cycle, but each closed connection is one.
+_MANY_OBJECTS = (50_000, 5, 5)
 
 
 # Each command: its module below `cli.commands`, where a click command has the command's name, and its summary. The module
@@ -130,7 +131,7 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; always ends with `SystemExit`."""
     if args is None:  # a process of its own
         hard_stop.guard()
-    gc.set_threshold(_MANY_OBJECTS)
+    gc.set_threshold(*_MANY_OBJECTS)
     # All files are closed by then, and the last searches for cycles would take a fifth of a short run.
     atexit.register(gc.freeze)
     if sys.stdout is None:  # closed by the caller (`>&-`)

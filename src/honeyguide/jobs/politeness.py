@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = _PERMANENT | {302, 303, 307}
 _ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
-_KEPT_HOSTS = 10_000  # beyond that, hosts without pending requests are forgotten
+_KEPT_HOSTS = 1_000  # beyond that, hosts without pending requests are forgotten
 _KEPT_ROBOTS = 1_000  # files in memory; the least recently used is forgotten first
 # Of all of them; the largest is forgotten first, so that no site displaces many others.
 _KEPT_ROBOTS_BYTES = 32 * 2**20
@@ -215,14 +215,15 @@ class PoliteFetcher:
 
     def _forget_robots(self, key: str) -> None:
         """Forget files beyond the limits, but not the one of `key`, nor one that is being fetched."""
-        at_rest = {name: one for name, one in self._origins.items() if name != key and not one.lock.locked()}
-        if len(self._origins) > _KEPT_ROBOTS:
-            self._origins.pop(next(iter(at_rest), ""), None)
+        at_rest = (name for name, one in self._origins.items() if name != key and not one.lock.locked())
+        if len(self._origins) > _KEPT_ROBOTS and (oldest := next(at_rest, None)) is not None:
+            del self._origins[oldest]
         excess = sum(one.size_bytes for one in self._origins.values()) - _KEPT_ROBOTS_BYTES
-        for name in sorted(at_rest, key=lambda name: -at_rest[name].size_bytes):
-            if excess <= 0:
-                return
-            excess -= self._origins.pop(name, _Origin()).size_bytes
+        if excess <= 0:
+            return
+        for name in sorted(at_rest, key=lambda name: -self._origins[name].size_bytes):
+            if excess > 0:
+                excess -= self._origins.pop(name).size_bytes
 
     async def _fetch_robots(self, origin: _Origin, url: Url, left: _Allowance) -> None:
         """RFC 9309 2.3.1: 2xx is read, endless 3xx and 4xx mean no rules, 5xx and no answer close the origin."""

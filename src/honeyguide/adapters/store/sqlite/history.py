@@ -54,12 +54,17 @@ class SqliteHistory:
         self._sql = queries("history")
         self._turn = db.turn
         self._got: dict[int, HistoryEntry | None] = {}
-        self._unwritten: set[int] = set()
+        self._unwritten: set[int | str] = set()  # digests of URLs, and of what their pages say
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
         self._got.clear()
         self._unwritten.clear()
+
+    def is_waiting(self, content: str) -> bool:
+        """Tell whether a page that says this was visited in this turn, and is not written yet."""
+        self._check_turn()
+        return content in self._unwritten
 
     @reads
     def record(self, visit: Visit, run: int, page: tuple[Any, ...] = NO_PAGE) -> HistoryEntry:
@@ -72,8 +77,7 @@ class SqliteHistory:
         known = next_known(old, visit, site, run)
         self._put(known)
         if not visit.is_redirect_source:
-            values = (run, visit.digest, visit.at, visit.status, visit.content, *page)
-            self._db.later(self._sql["visit"], values)
+            self._keep(run, visit.digest, visit.at, visit.status, visit.content, *page)
         if births := births_of(old, visit):
             self._note_first_seen(births)
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
@@ -81,7 +85,13 @@ class SqliteHistory:
 
     def keep_page(self, run: int, content: str | None, page: tuple[Any, ...]) -> None:
         """Keep the record of a page that no visit comes with."""
-        self._db.later(self._sql["visit"], (run, None, None, None, content, *page))
+        self._keep(run, None, None, None, content, *page)
+
+    def _keep(self, *values: Any) -> None:
+        self._db.later(self._sql["visit"], values)
+        self._check_turn()
+        if values[4] is not None:
+            self._unwritten.add(values[4])
 
     def _note_first_seen(self, births: list[tuple[int, float]]) -> None:
         """Note which pages are new; who was met before is not."""

@@ -120,8 +120,12 @@ class SqliteLeases(SqliteLedger):
         leases: list[Lease] = []
         in_flight = dict(request.in_flight)
         head: _Head | None = None
+        is_last = False
         while len(leases) < request.limit:
-            head, is_last = self._best_site(request, in_flight)
+            if head is not None and is_last and request.learner and head.worker == self._workers.id:
+                head = self._next_of(head, request, in_flight)
+            else:
+                head, is_last = self._best_site(request, in_flight)
             if head is None or (head.is_late and not leases):
                 break
             if _pages_left(request, head.run_fetched, head.run_leased) <= 0:
@@ -135,7 +139,6 @@ class SqliteLeases(SqliteLedger):
             return Claimed(tuple(leases))
         # Whoever asks applies a result first: why nothing is granted does not matter yet.
         if head is None and in_flight:
-            self._db.write_waiting()
             return Claimed((), NoClaim("waiting"))
         return self._claim_nothing(request)
 
@@ -174,6 +177,18 @@ class SqliteLeases(SqliteLedger):
                 return head, next(rows, None) is None
         return None, True
 
+    def _next_of(
+        self, head: _Head, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
+    ) -> _Head | None:
+        """Give the next entry of the site of a lease, which is the last site that may be asked; None if it has to wait."""
+        best = self._worths.best(head.site, request.learner) if request.learner else None
+        if best is None or best[0] >= _below(request):
+            return None
+        used = {name: getattr(head, name) + 1 for name in ("leased", "run_leased", "run_claims")}
+        head = head._replace(rank=best[0], entry=best[1], **used)
+        spent = self._external() if head.is_external else None
+        return head if is_open(request, head.waiting, in_flight.get(head.name, ()), spent) else None
+
     def _may_ask(self, head: _Head, request: ClaimRequest) -> bool:
         """Tell whether a site is ours or free; one without a pace is everybody's."""
         if not head.is_alive or head.worker == self._workers.id or request.delay_s is None:
@@ -184,7 +199,9 @@ class SqliteLeases(SqliteLedger):
         me = self._workers.register(request.now, request.until)
         claim = head.run_claims + 1
         worth = self._worths.note(head.site, head.entry, request.learner) if request.learner else None
-        row = self._db.changed(self._sql["lease"], (claim, me, worth, head.entry))[0]
+        *row, group, rank, entry = self._db.changed(self._sql["lease"], (claim, me, worth, head.entry))[0]
+        if request.learner:
+            self._worths.advance(head.site, group, None if entry is None else (rank, entry))
         starts = self._start_at(request, head)
         if head.worker != me:
             self._db.write(self._sql["hold_site"], (starts, request.delay_s, me, head.site))
@@ -195,7 +212,7 @@ class SqliteLeases(SqliteLedger):
         is_abandoned = site.worker not in (None, self._workers.id)
         return start_at(request, site.next_at, site.delay_s, is_abandoned=is_abandoned)
 
-    def _read_lease(self, row: tuple[Any, ...], at: _Head | _Left, claim: int, starts: float) -> Lease:
+    def _read_lease(self, row: Sequence[Any], at: _Head | _Left, claim: int, starts: float) -> Lease:
         (
             url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth, parent, known, rank, group,
         ) = row  # fmt: skip

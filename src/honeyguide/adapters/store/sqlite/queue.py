@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _CACHED = 60_000  # URLs whose state is kept in memory: menus are met on every page
 _TWINS = 20  # pages that said the same, of which one may still do
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_LINK, _TWIN = 0, 1  # kinds of rows of the query `look`; the last is the lease
+_LINK, _TWIN, _VERSION = 0, 1, 3  # kinds of rows of the query `look`; 2 is the lease
 
 
 class SqliteQueue(SqliteLeases):
@@ -66,8 +66,8 @@ class SqliteQueue(SqliteLeases):
     @reads
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
         self._db.begin_write()  # from here to the commit nobody else writes
-        if content is not None:
-            self._db.write_waiting()  # pages of this turn, which may say the same
+        if content is not None and self._history.is_waiting(content):
+            self._db.write_waiting()  # a page of this turn says the same
         cache = self._states
         known = {digest: state for digest in digests if (state := cache.get(digest)) is not None}
         missing = [digest for digest in digests if digest not in known]
@@ -80,6 +80,8 @@ class SqliteQueue(SqliteLeases):
                 known[digest] = KnownState(state, rank, seen, rule, bool(is_https))
             elif kind == _TWIN:
                 twins.append(row[0])
+            elif kind == _VERSION:
+                self._worths.check(row[0])
             else:
                 is_held = True
                 if not row[0]:

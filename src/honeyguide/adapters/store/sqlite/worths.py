@@ -9,7 +9,6 @@ claim finds its best entry again.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.store.sqlite.database import queries
@@ -65,7 +64,7 @@ class SqliteWorths:
         known = self._site(site)
         for lesson in lessons:
             known.learnt[lesson.name] = known.learnt.get(lesson.name, Tally()).plus(lesson)
-        self._db.write(self._sql["learn"], (site, UNIT, json.dumps(lessons)))
+        self._db.later(self._sql["learn"], *((site, UNIT, *lesson) for lesson in lessons))
         known.ranks.clear()
         self._stale.add(site)
 
@@ -101,13 +100,14 @@ class SqliteWorths:
             self.touch(site, [number])
 
     def settle(self, rules: LearnerRules) -> None:
-        """Find the best entry of each site that is stale."""
+        """Find the best entry of each site that is stale, and write it where sites are compared."""
         self._check_version()
-        for site in sorted(self._stale):
-            self._settle(site, rules)
+        heads = [(*(self.best(site, rules) or (None, None)), site) for site in sorted(self._stale)]
+        self._db.write_many(self._sql["set_head"], heads)
         self._stale.clear()
 
-    def _settle(self, site: int, rules: LearnerRules) -> None:
+    def best(self, site: int, rules: LearnerRules) -> tuple[int, int] | None:
+        """Find the best entry of a site: its rank by worth, and its number."""
         known = self._site(site)
         for number in known.touched:
             known.ranks.pop(number, None)
@@ -124,16 +124,24 @@ class SqliteWorths:
                 worth = learner.worth(units_of(rank), names[number]) if number else 0
                 ranks[number] = rank_by_units(worth) if number else rank
         heads = ((ranks[number], entry, number) for number, (_, entry) in known.heads.items())
-        *head, known.best = min(heads, default=(None, None, 0))
-        self._db.write(self._sql["set_head"], (*head, site))
+        rank, entry, known.best = min(heads, default=(0, 0, 0))
+        return (rank, entry) if entry else None
+
+    def advance(self, site: int, number: int, head: tuple[int, int] | None) -> None:
+        """Note the next entry of a group whose best entry was leased."""
+        known = self._site(site)
+        known.ranks.pop(number, None)
+        known.heads.pop(number, None)
+        if head is not None:
+            known.heads[number] = head
+        self._stale.add(site)
 
     def note(self, site: int, entry: int, rules: LearnerRules) -> float | None:
         """Give the worth of a site's best entry, which is being claimed, and note what makes it; None if it has no group."""
         known = self._site(site)
         if known.best is None:
-            self._settle(site, rules)
+            self.best(site, rules)
         number = known.best or 0
-        self.touch(site, [number])
         if not number or known.heads[number][1] != entry:
             return None
         said = Learner(rules, known.learnt).sentences(units_of(known.heads[number][0]), known.names[number])
@@ -141,10 +149,13 @@ class SqliteWorths:
         return units_of(known.ranks[number]) / UNIT
 
     def _check_version(self) -> None:
-        """Forget what was read if another process has written since."""
+        if self._turn != self._db.turn:
+            self.check(self._db.one("PRAGMA data_version")[0])
+
+    def check(self, version: int) -> None:
+        """Forget what was read if another process has written since: then the version of the data is another one."""
         if self._turn != self._db.turn:
             self._turn = self._db.turn
-            version = self._db.one("PRAGMA data_version")[0]
             if version != self._version or len(self._sites) > _SITES:
                 self._version = version
                 self._sites.clear()

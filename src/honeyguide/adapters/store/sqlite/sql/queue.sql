@@ -1,12 +1,13 @@
 -- name: look
--- What is known of links, who said the same, and whether the lease is ours and its page was ever visited.
+-- What is known of links, who said the same, whether the lease is ours and its page was ever visited, and whether others have written.
 -- CROSS: the list first, then the index. INDEXED BY: the planner would rather walk through all pages in claim order.
 SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
 FROM json_each(?2) j CROSS JOIN entry e ON e.run = ?1 AND e.digest = j.value
 UNION ALL SELECT 1, e.url, NULL, NULL, NULL, NULL, NULL FROM (SELECT p.entry FROM visit p INDEXED BY visit_content
   WHERE p.run = ?1 AND p.content = ?3 AND p.claim IS NOT NULL ORDER BY p.claim LIMIT ?4) t CROSS JOIN entry e ON e.id = t.entry
 UNION ALL SELECT 2, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest), e.digest, NULL, NULL, NULL, NULL
-FROM entry e WHERE e.id = ?5 AND e.state = 1 AND e.worker = ?6 AND e.claim = ?7;
+FROM entry e WHERE e.id = ?5 AND e.state = 1 AND e.worker = ?6 AND e.claim = ?7
+UNION ALL SELECT 3, data_version, NULL, NULL, NULL, NULL, NULL FROM pragma_data_version;
 
 -- name: external_pages
 SELECT coalesce(sum(fetched + leased), 0) FROM site WHERE run = ? AND is_external = 1;
@@ -32,10 +33,15 @@ FROM site s JOIN run r ON r.id = s.run
 WHERE s.run = ?1 AND s.head_entry IS NOT NULL AND s.head_rank < ?2 ORDER BY s.head_rank, s.head_entry;
 
 -- name: lease
+-- The last columns are the group of the entry, and the next entry of that group.
 UPDATE entry SET state = 1, claim = ?, worker = ?, attempts = attempts + 1, priority = coalesce(?, priority) WHERE id = ?
 RETURNING url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth,
   (SELECT p.url FROM entry p WHERE p.id = entry.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = entry.digest),
-  rank, (SELECT g.name FROM link_group g WHERE g.id = entry.link_group);
+  rank, (SELECT g.name FROM link_group g WHERE g.id = entry.link_group), link_group,
+  (SELECT e.rank FROM entry e WHERE e.site = entry.site AND e.link_group = entry.link_group AND e.state = 0 AND e.due_at IS NULL
+    AND e.id != entry.id ORDER BY e.rank, e.id LIMIT 1),
+  (SELECT e.id FROM entry e WHERE e.site = entry.site AND e.link_group = entry.link_group AND e.state = 0 AND e.due_at IS NULL
+    AND e.id != entry.id ORDER BY e.rank, e.id LIMIT 1);
 
 -- name: take_over
 UPDATE entry SET worker = ? WHERE id = ?

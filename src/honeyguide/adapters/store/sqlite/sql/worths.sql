@@ -25,8 +25,6 @@ SELECT name, n, a, b FROM learnt WHERE site = ?;
 
 -- name: learn
 -- `Tally.plus` of core/crawl/learner.py; a lesson is its name, two numbers, and how much is kept of what was there.
-INSERT INTO learnt (site, name, n, a, b, keep)
-SELECT ?1, json_extract(j.value, '$[0]'), ?2, json_extract(j.value, '$[1]'), json_extract(j.value, '$[2]'), json_extract(j.value, '$[3]')
-FROM json_each(?3) j WHERE true
+INSERT INTO learnt (site, n, name, a, b, keep) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (site, name) DO UPDATE SET n = n * excluded.keep / 100 + excluded.n, a = a * excluded.keep / 100 + excluded.a,
   b = b * excluded.keep / 100 + excluded.b;
