@@ -78,7 +78,7 @@ def _poisson(settings: WorldSettings, rng: Generator) -> World:
     """Let every page change at its own steady rate."""
     rates = _rates(settings, rng)
     pages, times = _steady(rates, settings.days * _DAY, rng)
-    return replace(_world(settings, rng, pages, times), rates=rates, is_steady=True)
+    return replace(world_of_changes(settings, rng, pages, times), rates=rates, is_steady=True)
 
 
 def _bursty(settings: WorldSettings, rng: Generator) -> World:
@@ -89,7 +89,7 @@ def _bursty(settings: WorldSettings, rng: Generator) -> World:
     pages = np.repeat(starts, extra)
     later = np.repeat(times, extra) + rng.exponential(8.0, len(pages))
     pages, times = np.concatenate([starts, pages]), np.concatenate([times, later])
-    return _world(settings, rng, pages[times < hours], times[times < hours])
+    return world_of_changes(settings, rng, pages[times < hours], times[times < hours])
 
 
 def _periodic(settings: WorldSettings, rng: Generator) -> World:
@@ -102,7 +102,7 @@ def _periodic(settings: WorldSettings, rng: Generator) -> World:
     phase = rng.random(settings.pages)[pages] + rng.normal(0.0, 0.1, len(pages))
     times = (step + phase - 1.0) / rates[pages]
     is_inside = (times > 0.0) & (times < hours)
-    return _world(settings, rng, pages[is_inside], times[is_inside])
+    return world_of_changes(settings, rng, pages[is_inside], times[is_inside])
 
 
 def _seasonal(settings: WorldSettings, rng: Generator) -> World:
@@ -119,7 +119,7 @@ def _seasonal(settings: WorldSettings, rng: Generator) -> World:
         touched = np.flatnonzero(is_host & (rng.random(settings.pages) < 1 / 3))
         pages = np.concatenate([pages, touched])
         times = np.concatenate([times, at + rng.random(len(touched))])
-    return _world(settings, rng, pages[times < hours], times[times < hours])
+    return world_of_changes(settings, rng, pages[times < hours], times[times < hours])
 
 
 def _mixed(settings: WorldSettings, rng: Generator) -> World:
@@ -135,7 +135,7 @@ def _mixed(settings: WorldSettings, rng: Generator) -> World:
     born = np.where(rng.random(settings.pages) < 0.2, rng.random(settings.pages) * hours, 0.0)
     gone = np.where(rng.random(settings.pages) < 0.2, born + rng.random(settings.pages) * hours, NEVER)
     is_alive = (times > born[pages]) & (times < gone[pages])
-    return _world(settings, rng, pages[is_alive], times[is_alive], (born, gone))
+    return world_of_changes(settings, rng, pages[is_alive], times[is_alive], (born, gone))
 
 
 def _pages_of(world: World) -> Ints:
@@ -162,13 +162,14 @@ def _hosts(settings: WorldSettings) -> Ints:
     return np.minimum(places, settings.hosts - 1)
 
 
-def _world(
+def world_of_changes(
     settings: WorldSettings,
     rng: Generator,
     pages: Ints,
     times: Floats,
     lives: tuple[Floats, Floats] | None = None,
 ) -> World:
+    """Make a world of plain pages from the pages of changes and their times, and when pages are there: (born, gone)."""
     size, hours = settings.pages, settings.days * _DAY
     born, gone = lives or (np.zeros(size), np.full(size, NEVER))
     order = np.lexsort((times, pages))
@@ -210,7 +211,7 @@ def _news(settings: WorldSettings, rng: Generator) -> World:
     pages, times = pages[is_inside], times[is_inside]
     shape = replace(settings, pages=hubs + count)
     lives = np.concatenate([np.zeros(hubs), born]), np.concatenate([np.full(hubs, NEVER), born + _LIFE_H])
-    world = _world(shape, rng, pages, times, lives)
+    world = world_of_changes(shape, rng, pages, times, lives)
     is_hub = np.arange(hubs + count) < hubs
     return replace(
         world,
