@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
-    "PlanSession", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
+    "PlanSession", "check_budget", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
     "policy_names", "rank_urls", "score_url", "write_plan",
 ]  # fmt: skip
 
@@ -89,6 +89,7 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     max_score: float | None = None,
     levels: str | Sequence[str] = (),
     per_host: int | None = None,
+    budget: int | None = None,
     kind: str | None = None,
     columns: Mapping[str, str] | None = None,
     reject: Rejected | None = None,
@@ -96,14 +97,19 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     """Rank the known URLs of CSV, JSON lines or Parquet files; wrong rows go to `reject`, or stop the run.
 
     `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
-    `columns` has the names of columns, by field: {"visits": "n"}. Times without a zone are taken as UTC.
+    `columns` has the names of columns, by field: {"visits": "n"}. Times without a zone are taken as UTC. With a `budget` of
+    visits, levels are relative to it: `high` and better are the pages within it. `heuristic` has no such levels (PLAN-2).
     """
     chosen = profile_of(profile)
     query = _checked(
-        PlanQuery(moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host)
+        PlanQuery(
+            moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host, budget=budget
+        )
     )
     sources = known_sources(paths, kind, columns)
-    return open_known(sources, chosen, policy=policy, reject=reject).plan(query)
+    ranker = open_known(sources, chosen, policy=policy, reject=reject)
+    check_budget(ranker, query)
+    return ranker.plan(query)
 
 
 def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -117,20 +123,33 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     max_score: float | None = None,
     levels: str | Sequence[str] = (),
     per_host: int | None = None,
+    budget: int | None = None,
 ) -> Plan:
-    """Rank the URLs that a store knows, visited or not, by a recrawl policy."""
+    """Rank the URLs that a store knows, visited or not, by a recrawl policy; `budget` as in `plan_file`."""
     chosen = profile_of(profile)
     query = _checked(
-        PlanQuery(moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host)
+        PlanQuery(
+            moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host, budget=budget
+        )
     )
     with opened_store(path, read_only=True) as store:
-        return StoreTable(store, chosen, policy, str(path)).plan(query)
+        ranker = StoreTable(store, chosen, policy, str(path))
+        check_budget(ranker, query)
+        return ranker.plan(query)
+
+
+def check_budget(ranker: Ranker, query: PlanQuery) -> None:
+    """Refuse a budget where levels are fixed scores."""
+    if query.budget is not None and ranker.policy == HEURISTIC:
+        what = "levels of the policy heuristic are fixed scores (PLAN-2); take the policy learned, or top"
+        raise InputError(what, field="budget")
 
 
 def _checked(query: PlanQuery) -> PlanQuery:
     """Reject numbers that would silently give an empty plan."""
     arguments.count_of(query.top, "top")
     arguments.count_of(query.per_host, "per_host")
+    arguments.count_of(query.budget, "budget")
     least = arguments.score_of(query.min_score, 100.0)  # PLAN-1
     bound = arguments.score_of(query.max_score, 100.0, "max_score")
     if bound is not None and bound <= (least or 0.0):

@@ -17,8 +17,19 @@ from honeyguide.bulk.batches import PLACE, ParquetFile
 from honeyguide.bulk.file_table import SCORE, ColumnTable, best_rows, better_rows
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, columns_of, fact_columns
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
-from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, ScoredUrl, level_of
-from honeyguide.core.recrawl.ranking import SHARE, state_of
+from honeyguide.core.recrawl.plan import (
+    Count,
+    KnownUrl,
+    LevelRange,
+    Plan,
+    PlanEntry,
+    ScoredUrl,
+    budget_levels,
+    count_ranges,
+    level_at,
+    level_of,
+)
+from honeyguide.core.recrawl.ranking import SHARE, host_of, state_of
 from honeyguide.core.recrawl.rate import SURE, log1p_by, score_of, share_by
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE
 from honeyguide.errors import InputError
@@ -77,11 +88,17 @@ class LearnedTable(ColumnTable):
         return self._entry(0, row, now)
 
     def _plan(self, query: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
+        asked, ranges = query, list[LevelRange]()
+        if query.budget is not None:
+            ranges = budget_levels(query.budget, self._profile)
+            query = query.before_levels(ranges)
+            limit = query.top if asked.levels else limit
         survey = self._surveyed(query.now, limit or 0)
         if query.top is None and survey.values.height > query.limit:
             raise query.too_many(self._files[0].name)
         winners, is_enough = self._best(query, survey, survey.values, limit)
-        self._price = _price(survey.values, winners if query.top or query.per_host else [])
+        taken = winners if (query.top or query.per_host) and query.budget is None else []
+        self._price = _price(survey.values, taken, query.budget)
         levels = self._no_levels()
         self._count_levels(levels, survey.values[SCORE])
         ahead = self._count_ahead(query, survey.values)
@@ -91,10 +108,13 @@ class LearnedTable(ColumnTable):
         entries = []
         for one in winners:
             row = KnownUrl(one.place + 1, self._where_of(one.place), one.signals)
-            entry = self._entry(ahead + self._rank(one, query, levels), row, query.now)
+            entry = self._entry(ahead + self._rank(one, query, levels), row, query.now, ranges)
             if query.wants(entry.scored.score.value, entry.scored.level):
                 entries.append(entry)
-        return Plan(entries, levels, survey.future, self._repeated()), is_enough
+        if ranges:
+            levels = count_ranges(survey.values.height, ranges)
+            entries = asked.after_levels(entries, host_of) if asked.levels else entries
+        return Plan(entries, levels, survey.future, self._repeated(), ranges), is_enough
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         columns = [column for name, column in columns_of(frame.collect_schema()).items() if name != "url"]
@@ -131,9 +151,10 @@ class LearnedTable(ColumnTable):
         best = best_rows(values, limit)
         return self._winners(query, best, _with_urls(survey, best[PLACE]), limit)
 
-    def _entry(self, rank: int, row: KnownUrl, now: datetime) -> PlanEntry:
+    def _entry(self, rank: int, row: KnownUrl, now: datetime, ranges: Sequence[LevelRange] = ()) -> PlanEntry:
         visit = self._policy.judge(state_of(row), now.timestamp(), self._price)
-        scored = ScoredUrl(row.signals, visit.score, level_of(visit.score.value, self._profile))
+        level = level_at(rank, ranges) if ranges else level_of(visit.score.value, self._profile)
+        scored = ScoredUrl(row.signals, visit.score, level)
         return PlanEntry(rank, scored, visit.next_due)
 
     def _level(self, value: float) -> Level:
@@ -167,11 +188,11 @@ def _with_urls(survey: _Survey, places: pl.Series) -> dict[int, tuple[ParquetFil
     return rows
 
 
-def _price(values: pl.DataFrame, winners: Sequence[Winner]) -> float:
+def _price(values: pl.DataFrame, winners: Sequence[Winner], budget: int | None = None) -> float:
     """Return the least value within the budget that is above 0."""
     listed = pl.Series([one.value for one in winners], dtype=pl.Float32)
     if not winners:
-        listed = values[SCORE].top_k(-(-values.height // SHARE))
+        listed = values[SCORE].top_k(budget or -(-values.height // SHARE))
     least = listed.filter(listed > 0.0).min()
     return 1.0 if least is None else float(least)  # type: ignore[arg-type]  # of a column of numbers, a number
 

@@ -29,6 +29,7 @@ from honeyguide.cli.options import (
     moment,
     on_error_option,
     quiet_option,
+    rejected_options,
     rejecting,
     reports_option,
     standard_output,
@@ -102,6 +103,11 @@ class PlanOptions:
         "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date.  [default: now]", callback=_now
     )
     top: int | None = option("--top N", "Print only the best N.", type=COUNT)
+    budget: int | None = option(
+        "--budget N",
+        "So many visits can be made: levels are relative to it, and high begins within it; not for heuristic.",
+        type=COUNT,
+    )
     levels: tuple[str, ...] = option("--level NAME", "Print only URLs of this level; may be repeated.")
     min_score: float | None = option("--min-score N", "Print only scores of N and more.", type=Number(0, 100))
     max_score: float | None = option("--max-score N", "Print only scores below N.", type=Number(0, 100))
@@ -184,7 +190,10 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             levels=options.levels,
             per_host=options.per_host,
             limit=MAX_ROWS,
+            budget=options.budget,
         )
+        with rejected_options():
+            app_plan.check_budget(session.ranker, query)
         found = session.ranker.plan(query)
         progress.stop()
         if not found.rows:
@@ -260,7 +269,9 @@ def _check_source(files: tuple[str, ...], options: PlanOptions) -> None:
         check_kinds(files, options.kind)
     elif options.kind is not None or options.check_urls or options.on_error != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
-    elif options.enqueue and options.explain is not None:
+    if options.budget is not None and options.explain is not None:
+        raise click.UsageError("--budget takes a whole plan; leave out --explain.")
+    if options.enqueue and options.explain is not None:
         raise click.UsageError("--enqueue takes a whole plan; leave out --explain.")
 
 
@@ -297,6 +308,10 @@ def _show_plan(records: Iterable[Record], plan: Plan) -> None:
     for name, count in plan.levels.items():
         bar = "#" * -(-count * _BAR // most)  # rounded up, so that one URL is seen, too
         say(f"{name:<{wide}}  {count:>{len(f'{most:,}')},}  {bar}".rstrip())
+    if plan.ranges:
+        ranks = (f"{one.level.name} to rank {one.last:,}" for one in plan.ranges[:-1])
+        say()
+        say(f"Levels are relative to the budget: {', '.join(ranks)}")
 
 
 def _row(record: Record) -> list[str]:
@@ -379,3 +394,5 @@ def _limits(query: PlanQuery) -> Iterator[str]:
         yield f"scores below {number(query.max_score)}"
     if query.per_host is not None:
         yield f"at most {query.per_host:,} of each host"
+    if query.budget is not None:
+        yield f"levels relative to a budget of {query.budget:,} visits"

@@ -6,16 +6,19 @@ clock: `now` is a parameter. Start reading at `score_url`; tables are ranked in 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime  # noqa: TC003 - the reference reads the types of the signals
+from math import ceil, inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.recrawl.priors import PageClass  # noqa: TC001 - as above
+from honeyguide.core.recrawl.rate import cut_share
 from honeyguide.core.rules.facts import Facts
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.language import Reason, Score
@@ -76,6 +79,9 @@ class PlanQuery:
     levels: tuple[str, ...] = ()
     per_host: int | None = None
     limit: int = 1_000_000  # of entries without `top`: each costs about a kilobyte
+    budget: int | None = (
+        None  # of visits: levels are ranks relative to it, for policies whose values have no unit
+    )
 
     def too_many(self, file: str) -> InputError:
         """Make the error for rows that do not fit into memory together."""
@@ -87,6 +93,58 @@ class PlanQuery:
         is_level = not self.levels or level.name in self.levels
         is_enough = self.min_score is None or score >= self.min_score
         return is_level and is_enough and (self.max_score is None or score < self.max_score)
+
+    def before_levels(self, ranges: Sequence[LevelRange]) -> PlanQuery:
+        """Ask for all rows that may be of the levels that are wanted, if these follow from ranks."""
+        if not self.levels:
+            return self
+        last = max((one.last for one in ranges if one.level.name in self.levels), default=0)
+        return replace(self, levels=(), per_host=None, top=None if last == inf else int(last))
+
+    def after_levels(self, entries: Iterable[PlanEntry], host_of: Callable[[str], str]) -> list[PlanEntry]:
+        """Keep the entries of the levels that are wanted, within the other limits."""
+        kept, hosts = list[PlanEntry](), Counter[str]()
+        for entry in entries:
+            host = host_of(entry.scored.url) if self.per_host else ""
+            if entry.scored.level.name in self.levels and not (
+                self.per_host and hosts[host] >= self.per_host
+            ):
+                hosts[host] += 1
+                kept.append(entry)
+        return kept[: self.top]
+
+
+class LevelRange(NamedTuple):
+    """A level and the ranks that it has, relative to a budget."""
+
+    level: Level
+    first: int
+    last: float  # infinite for the last level
+
+
+def budget_levels(budget: int, profile: Profile) -> list[LevelRange]:
+    """Divide ranks into levels: the scores from 60 on are those within the budget, others follow the scale of scores.
+
+    A score of 80 is a value of four times that of the last page in the budget, so the best quarter of the budget has that
+    level; 40 is within three budgets, 20 within thirteen. Ranks are distinct, so many equal values fill no level.
+    """
+    ranges, first = list[LevelRange](), 1
+    for level in profile.levels:
+        is_last = level is profile.levels[-1]
+        last = inf if is_last or level.at_least <= 0.0 else ceil(budget * cut_share(level.at_least) - 1e-9)
+        ranges.append(LevelRange(level, first, last))
+        first = int(last) + 1 if last < inf else first
+    return ranges
+
+
+def level_at(rank: int, ranges: Sequence[LevelRange]) -> Level:
+    """Return the level of a rank."""
+    return next(one.level for one in ranges if rank <= one.last)
+
+
+def count_ranges(rows: int, ranges: Sequence[LevelRange]) -> dict[str, int]:
+    """Count the rows of each level."""
+    return {one.level.name: int(max(0, min(one.last, rows) - one.first + 1)) for one in ranges}
 
 
 class KnownUrl(NamedTuple):
@@ -127,6 +185,7 @@ class Plan:
     levels: dict[str, int] = field(default_factory=dict)
     future: Count = field(default_factory=Count)
     repeated: Count = field(default_factory=Count)
+    ranges: Sequence[LevelRange] = ()  # which ranks the levels have, if they are relative to a budget
     unremembered: bool = False  # there were too many URLs to compare them all with each other
     dead: Count = field(default_factory=Count)
 

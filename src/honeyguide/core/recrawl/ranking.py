@@ -16,16 +16,26 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.history import site_of
-from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, PlanQuery, level_of
+from honeyguide.core.recrawl.plan import (
+    Count,
+    KnownUrl,
+    Plan,
+    PlanEntry,
+    PlanQuery,
+    budget_levels,
+    level_at,
+    level_of,
+)
 from honeyguide.core.recrawl.policies import Heuristic
 from honeyguide.core.recrawl.rate import score_of
 from honeyguide.core.recrawl.signals import drop_reason, page_of
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from honeyguide.core.recrawl.plan import LevelRange
     from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
@@ -73,6 +83,7 @@ class _Survey:
     price: float = 0.0
     future: Count = field(default_factory=Count)
     dead: Count = field(default_factory=Count)
+    ranges: Sequence[LevelRange] = ()  # of levels that are relative to a budget
 
 
 class RowTable:
@@ -101,25 +112,36 @@ class RowTable:
     def plan(self, query: PlanQuery) -> Plan:
         """Rank the rows."""
         survey = self._survey = _Survey(query.now)
+        asked = query
+        if query.budget is not None:
+            survey.ranges = budget_levels(query.budget, self._profile)
+            query = query.before_levels(survey.ranges)
         found = self._best(query, survey, lambda value: not self._has_scores or self._wants(query, value))
-        self._set_price(survey, found if query.top or query.per_host else ())
+        self._set_price(survey, found if query.top or query.per_host else (), query.budget)
         # Scores depend on the price.
         if (query.levels or query.max_score is not None) and not self._has_scores:
             band, again = replace(query, min_score=None), _Survey(query.now)
             found = self._best(query, again, lambda value: self._wants(band, self._score(value, survey)))
-        levels = dict.fromkeys((level.name for level in self._profile.levels), 0)
-        for value, count in Counter(survey.values).items():
-            levels[level_of(self._score(value, survey), self._profile).name] += count
         ranks = _ranks(survey, [(value, number) for value, number, _ in found])
         entries = (self._entry(rank, row, survey) for rank, (_, _, row) in zip(ranks, found, strict=True))
+        wanted = [entry for entry in entries if self._wants(query, entry.scored.score.value)]
         return Plan(
-            entries=[entry for entry in entries if self._wants(query, entry.scored.score.value)],
-            levels=levels,
+            entries=asked.after_levels(wanted, host_of) if asked.levels != query.levels else wanted,
+            levels=self._count_levels(survey),
+            ranges=survey.ranges,
             future=survey.future,
             repeated=self._repeated,
             unremembered=self._is_cut,
             dead=survey.dead,
         )
+
+    def _count_levels(self, survey: _Survey) -> dict[str, int]:
+        if survey.ranges:
+            return plan.count_ranges(len(survey.values), survey.ranges)
+        levels = dict.fromkeys((level.name for level in self._profile.levels), 0)
+        for value, count in Counter(survey.values).items():
+            levels[level_of(self._score(value, survey), self._profile).name] += count
+        return levels
 
     def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, as it is written."""
@@ -199,16 +221,21 @@ class RowTable:
         if row.state is None and self._has_scores:
             return PlanEntry(rank, plan.score_url(row.signals, survey.now, self._profile))
         visit = self._policy.judge(state_of(row), survey.now.timestamp(), survey.price)
-        scored = plan.ScoredUrl(row.signals, visit.score, level_of(visit.score.value, self._profile))
+        level = level_of(visit.score.value, self._profile)
+        if survey.ranges:
+            level = level_at(rank or self.rank_of(row, survey.now), survey.ranges)
+        scored = plan.ScoredUrl(row.signals, visit.score, level)
         return PlanEntry(rank, scored, visit.next_due)
 
     @staticmethod
-    def _set_price(survey: _Survey, taken: Iterable[tuple[float, int, KnownUrl]]) -> None:
+    def _set_price(
+        survey: _Survey, taken: Iterable[tuple[float, int, KnownUrl]], budget: int | None = None
+    ) -> None:
         """Set the price: the least value within the budget that is above 0."""
         survey.ordered = sorted(survey.values)
-        listed = [value for value, _, _ in taken]
+        listed = [] if budget else [value for value, _, _ in taken]
         if not listed:
-            count = -(-len(survey.ordered) // SHARE)
+            count = budget or -(-len(survey.ordered) // SHARE)
             listed = survey.ordered[-count:] if count else []
         survey.price = min((value for value in listed if value > 0.0), default=1.0)
 

@@ -218,6 +218,15 @@ def score_of(value: float, price: float) -> float:
     return half_up(100.0 / (1.0 + (2.0 / 3.0) * (price / value) ** 0.7), SCORE_DECIMALS)
 
 
+def cut_share(score: float) -> float:
+    """Return the price in shares of the value that has such a score: the inverse of `score_of`.
+
+    >>> cut_share(60.0), round(cut_share(80.0), 3), round(cut_share(20.0), 1)
+    (1.0, 0.246, 12.9)
+    """
+    return float((1.5 * (100.0 - score) / score) ** (1 / 0.7))
+
+
 def single(value: float) -> float:
     """Round to single precision, 7 digits, so that rows and columns rank alike."""
     return float(struct.unpack("f", struct.pack("f", min(value, _MOST)))[0])
