@@ -38,3 +38,14 @@ def test_hints_install_what_a_clone_can_install() -> None:
     hints = {hint for file in files for hint in re.findall(r"pip install '([^']+)'", file.read_text("utf-8"))}
     assert len(hints) > 3
     assert {hint for hint in hints if not hint.startswith((".", "aiohttp"))} <= known
+
+
+def test_ignored_folders_are_no_part_of_the_package() -> None:
+    """A wheel lacks what .gitignore names: a name without a slash in front holds in every folder."""
+    ignored = {
+        line.rstrip("/")
+        for line in (ROOT / ".gitignore").read_text("utf-8").splitlines()
+        if line.endswith("/")
+    }
+    folders = {folder.name for folder in (ROOT / "src").rglob("*") if folder.is_dir()}
+    assert (ignored & folders) <= {"__pycache__"}
