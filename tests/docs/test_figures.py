@@ -37,6 +37,17 @@ def test_what_is_missing_is_found(change: tuple[str, str] | tuple[str, str, int]
     assert any(problem in found for found in benchmarks.problems(text))
 
 
+SETTINGS = {"crawling.md": "90 %"}  # a threshold, not a measurement
+DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b\d{1,2} [A-Z][a-z]+ 20\d\d\b|benchmarks\.md#")
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=lambda page: page.name)
+def test_a_page_with_percentages_says_when_they_were_measured(page: Path) -> None:
+    text = re.sub(r"^(```+).*?^\1$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = text.replace(SETTINGS.get(page.name, "no figure"), "")
+    assert not re.search(r"\d ?%", text) or DATE.search(text)
+
+
 def test_a_result_replaces_its_table_and_nothing_else() -> None:
     page = "a\n<!-- bench: x -->\nold\n<!-- /bench -->\nb\n<!-- bench: y -->\nkept\n<!-- /bench -->\n"
     table = benchmarks.replaced(page, "x", "2026-01-31, `python -m x`", "| a |\n|---|\n| 1 |\n")
