@@ -13,6 +13,9 @@ from honeyguide.app.library.calls import pick_async as pick_async
 from honeyguide.app.library.focus import Focus as Focus
 from honeyguide.app.library.focus import JudgedLink as JudgedLink
 from honeyguide.app.library.focus import judge_links as judge_links
+from honeyguide.app.library.observe import Imported as Imported
+from honeyguide.app.library.observe import import_known as import_known
+from honeyguide.app.library.observe import observe as observe
 from honeyguide.app.library.pages import CrawledPage as CrawledPage
 from honeyguide.app.library.pages import PickedPage as PickedPage
 from honeyguide.app.library.pages import PickedSite as PickedSite
@@ -20,8 +23,10 @@ from honeyguide.app.pick import pick_sites as pick_sites
 from honeyguide.app.pick import select_files as select_files
 from honeyguide.app.pick import select_links as select_links
 from honeyguide.app.plan import plan_file as plan_file
+from honeyguide.app.plan import plan_sql as plan_sql
 from honeyguide.app.plan import plan_store as plan_store
 from honeyguide.app.plan import rank_urls as rank_urls
+from honeyguide.app.plan import score_frame as score_frame
 from honeyguide.app.plan import score_url as score_url
 from honeyguide.app.runs import open_store as open_store
 from honeyguide.app.simulate import SimulateRequest as SimulateRequest
@@ -126,6 +131,7 @@ __all__ = [
     "Head",
     "Headers",
     "HoneyguideError",
+    "Imported",
     "InputError",
     "JudgedLink",
     "Link",
@@ -174,6 +180,7 @@ __all__ = [
     "display",
     "explain_url",
     "extract_links",
+    "import_known",
     "judge_links",
     "judge_picks",
     "load_profile",
@@ -182,6 +189,7 @@ __all__ = [
     "main_content",
     "markdown",
     "normalize",
+    "observe",
     "open_store",
     "parse_markdown",
     "parse_markdown_links",
@@ -190,10 +198,12 @@ __all__ = [
     "pick_async",
     "pick_sites",
     "plan_file",
+    "plan_sql",
     "plan_store",
     "rank_urls",
     "read",
     "relevance_level",
+    "score_frame",
     "score_link",
     "score_links",
     "score_page",

@@ -46,7 +46,7 @@ _HELP = tuple(
     Case(f"help{'-' if command else ''}{command.replace(' ', '-')}", f"{command} --help".strip())
     for command in (
         "", "pick", "crawl", "explain", "runs", "export", "eval", "learn", "select", "links", "score", "score link",
-        "score links", "score page", "plan", "simulate", "simulate recrawl", "simulate crawl", "watch", "url", "url normalize", "url classify", "url explain",
+        "score links", "score page", "plan", "import", "simulate", "simulate recrawl", "simulate crawl", "watch", "url", "url normalize", "url classify", "url explain",
         "profile", "profile list", "profile show", "profile check", "profile init", "schema", "demo",
     )
 )  # fmt: skip

@@ -108,7 +108,7 @@ class ZoneNote:
     def tell_columns(self, sources: Sequence[Source]) -> None:
         """Look at the types of columns."""
         for source in sources:
-            if source.kind == "parquet" and (fields := _parquet(source).zoneless):
+            if source.kind == "parquet" and (fields := parquet_file(source).zoneless):
                 self._tell(source.name, fields)
 
     def _tell(self, where: str, fields: Sequence[str]) -> None:
@@ -125,10 +125,10 @@ def _column_table(
     from honeyguide.bulk.learned_table import LearnedTable
 
     if policy == LEARNED:
-        parquet = [_parquet(source) for source in sources]
+        parquet = [parquet_file(source) for source in sources]
         return LearnedTable(parquet, profile, Learned(Priors()), reject, check_urls=check_urls)
     files = [
-        _parquet(one)
+        parquet_file(one)
         if one.kind == "parquet"
         else TextFile(one.path, one.kind, one.name, one.fields, one.on_rows)
         for one in sources
@@ -136,10 +136,11 @@ def _column_table(
     return ColumnTable(files, profile, reject, check_urls=check_urls)
 
 
-def _parquet(source: Source) -> ParquetFile:
+def parquet_file(source: Source, also: Sequence[str] = ()) -> ParquetFile:
+    """Open a Parquet file, of which these columns are read beside the signals."""
     from honeyguide.bulk.batches import ParquetFile  # an extra
 
-    return ParquetFile(source)
+    return ParquetFile(source, also)
 
 
 class _FileRows:
@@ -154,7 +155,7 @@ class _FileRows:
     def __call__(self) -> Iterator[KnownUrl]:
         place = 0
         for source in self._sources:
-            for raw in _parquet(source).rows() if source.kind == "parquet" else raw_rows(source):
+            for raw in parquet_file(source).rows() if source.kind == "parquet" else raw_rows(source):
                 place += 1
                 where = f"row {raw.number}" if len(self._sources) == 1 else f"{source.name} row {raw.number}"
                 try:
@@ -171,7 +172,7 @@ class _FileRows:
 def _columns(source: Source) -> list[str]:
     """List the columns of a file, or the fields of its first row, by the names of signals."""
     if source.kind == "parquet":
-        return list(map(field_name, _parquet(source).schema))
+        return list(map(field_name, parquet_file(source).schema))
     first = next(raw_rows(source), None)
     return list(map(field_name, first.values)) if first and isinstance(first.values, dict) else []
 

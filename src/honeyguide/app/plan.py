@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.read import expanded, name_of
+from honeyguide.adapters.files.read import expanded, name_of, need_parquet
 from honeyguide.adapters.files.rows import rejected_name
 from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
-    "PlanSession", "check_budget", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_store",
-    "policy_names", "rank_urls", "score_url", "write_plan",
+    "PlanSession", "check_budget", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_sql",
+    "plan_store", "policy_names", "rank_urls", "score_frame", "score_url", "write_plan",
 ]  # fmt: skip
 
 OWN_POLICIES = tuple(POLICIES)
@@ -76,6 +76,39 @@ def rank_urls(
     if most is None:
         return sorted(scored, key=lambda item: -item.score.value)
     return heapq.nlargest(most, scored, key=lambda item: item.score.value)
+
+
+def score_frame(frame: Any, *, now: datetime | None = None, profile: Profile | str | Path = "news") -> Any:
+    """Score a frame of known URLs: the same rows with the columns `score`, `level` and `reasons` (PLAN-1, PLAN-2).
+
+    The frame is of polars, pandas or pyarrow, and so is the result. Its columns are those of `plan_file`.
+    """
+    need_parquet("the frame")
+    import polars as pl  # an extra
+
+    from honeyguide.bulk.frames import ADDED, with_scores
+
+    library = type(frame).__module__.partition(".")[0]
+    if library not in ("polars", "pandas", "pyarrow"):
+        raise InputError(
+            f"should be a frame of polars, pandas or pyarrow, not {type(frame).__name__}", field="frame"
+        )
+    given = (
+        pl.from_pandas(frame)
+        if library == "pandas"
+        else pl.DataFrame(getattr(frame, "collect", lambda: frame)())
+    )
+    scored = with_scores(given, moment_of(now), profile_of(profile))
+    if library == "pandas":
+        return frame.assign(**{name: scored[name].to_list() for name in ADDED})
+    return scored.to_arrow() if library == "pyarrow" else scored
+
+
+def plan_sql(dialect: str, *, now: datetime | None = None, profile: Profile | str | Path = "news") -> str:
+    """Write the plan card of a profile as SQL for `duckdb`, `postgres` or `spark`: the scores of a table `known`."""
+    from honeyguide.bulk.sql import plan_sql as write  # for those who have a database
+
+    return write(profile_of(profile), moment_of(now), dialect)
 
 
 def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword

@@ -43,8 +43,9 @@ class Batch(NamedTuple):
 class ParquetFile:
     """A Parquet file, of which only the needed columns and rows are read."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, also: Sequence[str] = ()) -> None:
         self.name = source.name
+        self._also = also
         self._source = source
         with (
             opened(source.path),
@@ -118,7 +119,8 @@ class ParquetFile:
 
     def _scan(self) -> pl.LazyFrame:
         columns = columns_of(self.schema)
-        scan = self._whole.select(list(columns.values()))
+        also = [name for name in self._also if name in self.schema]
+        scan = self._whole.select([*columns.values(), *also])
         zoneless = [columns[name] for name in self.zoneless]
         return scan.with_columns(pl.col(zoneless).dt.replace_time_zone("UTC")) if zoneless else scan
 

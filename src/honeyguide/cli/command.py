@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import field, fields
 from functools import wraps
 from importlib import import_module
+from keyword import iskeyword
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,10 @@ class CommandGroup(Command, click.Group):
         """Import a command's module when the command is called."""
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
-        command = getattr(import_module(f"honeyguide.cli.commands.{self.lazy[cmd_name][0]}"), cmd_name)
+        command = getattr(
+            import_module(f"honeyguide.cli.commands.{self.lazy[cmd_name][0]}"),
+            f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name,
+        )
         return command if isinstance(command, click.Command) else None
 
     def resolve_command(

@@ -161,6 +161,12 @@ class History(Protocol):
     def record(self, visit: Visit, run: int) -> HistoryEntry:
         """Note a visit. One that was only led on to another page is none of its own: it is noted there."""
 
+    def adopt(self, entries: Iterable[HistoryEntry]) -> None:
+        """Take over what is known of URLs from elsewhere, in place of what was known; the visits behind it are not listed.
+
+        What sitemaps and hubs say of the URLs stays.
+        """
+
     def get(self, digest: int) -> HistoryEntry | None:
         """Look up what is known of a URL."""
 

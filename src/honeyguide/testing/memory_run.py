@@ -274,6 +274,9 @@ class MemoryHistory:
             self._born.setdefault(digest, at)
         return known
 
+    def adopt(self, entries: Iterable[HistoryEntry]) -> None:
+        self._known.update((known.digest, known) for known in entries)
+
     def get(self, digest: int) -> HistoryEntry | None:
         known = self._known.get(digest)
         if known is None:

@@ -124,6 +124,11 @@ def _class(value: Any) -> PageClass:
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
+def read_flag(value: Any) -> bool | None:
+    """Read yes or no; None if there is no value."""
+    return None if _is_empty(value) else _flag(value)
+
+
 def _flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value

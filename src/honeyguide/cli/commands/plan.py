@@ -121,6 +121,11 @@ class PlanOptions:
         "--explain URL",
         "Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
     )
+    sql: str | None = option(
+        "--sql DIALECT",
+        "Print the plan card as SQL for duckdb, postgres or spark, and rank nothing: it scores a table known.",
+        type=click.Choice(("duckdb", "postgres", "spark")),
+    )
     file: str | None = option("-o --output FILE", "Write to a .jsonl, .csv, .parquet or .xlsx file.")
     reports: tuple[str, ...] = reports_option()
     profile: str = option("--profile NAME", "Name or path of the profile.", default="news")
@@ -137,6 +142,7 @@ class PlanOptions:
         "honeyguide plan known.csv --explain https://news.example/world",
         "honeyguide plan --store honeyguide.db --top 100 --enqueue",
         "honeyguide plan known.csv --top 10 --report plan.html",
+        "honeyguide plan --sql duckdb --profile news",
     ),
 )
 @click.argument("files", metavar="[FILE]...", nargs=-1)
@@ -153,6 +159,11 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
 
     Or use --store to rank the URLs that crawls have found, and --enqueue to have the plan fetched, in its order.
     """
+    if options.sql is not None:
+        if files or options.store:
+            raise click.UsageError("--sql ranks nothing; give no FILE and no --store.")
+        click.echo(app_plan.plan_sql(options.sql, now=options.now, profile=options.profile), nl=False)
+        return
     chosen = profile_of(options.profile)
     _check_wanted(options, [level.name for level in chosen.levels])
     _check_source(files, options)

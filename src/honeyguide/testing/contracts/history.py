@@ -44,6 +44,21 @@ class HistoryContract:
         """Make an empty store."""
         raise NotImplementedError
 
+    def test_what_is_adopted_is_known_and_no_visit(self) -> None:
+        store = self.make_store()
+        history = store.history
+        history.record(visit(10.0), 1)
+        history.note_lastmods([(7, "2024-05-01")])
+        elsewhere = get(history)._replace(visits=9, visited_at=500.0, rate_a=2.0, rate_b=48.0, lastmod=None)
+        history.adopt([elsewhere, elsewhere._replace(url="https://a.example/b", digest=-9)])
+        store.flush()
+        assert get(history) == elsewhere._replace(lastmod="2024-05-01")
+        assert [known.digest for known in history.known()] == [-9, 7]
+        assert [at for _, at, _ in history.visits(7)] == [10.0]
+        assert history.latest_visits(9, 0.0) == [10.0]
+        history.record(visit(600.0), 1)
+        assert get(history).visits == 10
+
     def test_history_counts_visits_and_changes(self) -> None:
         history = self.make_store().history
         for at, content in ((10.0, "x"), (20.0, "x"), (15.0, "y"), (40.0, None)):

@@ -83,6 +83,12 @@ class SqliteHistory:
         self._learn(site_of(visit.url), site, next_site(site, old, visit))
         return known
 
+    @reads
+    def adopt(self, entries: Iterable[HistoryEntry]) -> None:
+        self._db.begin_write()
+        for known in entries:
+            self._put(known)
+
     def keep_page(self, run: int, content: str | None, page: tuple[Any, ...]) -> None:
         """Keep the record of a page that no visit comes with."""
         self._keep(run, None, None, None, content, *page)

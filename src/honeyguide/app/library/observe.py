@@ -1,0 +1,283 @@
+"""What other programs know of URLs, brought into a store: files of known URLs and of visits, and single visits.
+
+Owns: `observe` and `import_known`. Must not know: terminals, how a store keeps things. Start reading at `import_known`.
+All URLs belong to one run, so that a plan can schedule them and a watch can fetch them. Visits made elsewhere are no
+visits of this store: no budget counts them. What the store knows is never older afterwards, so the same file may be
+imported again, and an import that was killed is completed by the same command.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.files.read import sources_of
+from honeyguide.adapters.files.rows import raw_rows, signals_of_row
+from honeyguide.adapters.files.signals import read_flag
+from honeyguide.app.arguments import fields_of, moment_of, profile_of
+from honeyguide.app.known import ZoneNote, parquet_file
+from honeyguide.app.runs import opened_store
+from honeyguide.core.crawl.frontier import Discovered, digest_of
+from honeyguide.core.crawl.placement import Placement, rank_of
+from honeyguide.core.recrawl.history import HistoryEntry, Visit
+from honeyguide.core.recrawl.plan import NAMES
+from honeyguide.core.recrawl.priors import Priors
+from honeyguide.core.recrawl.rate import Rate, after_timed_change
+from honeyguide.core.recrawl.signals import class_of
+from honeyguide.core.recrawl.visits import next_known
+from honeyguide.core.url.url import Url
+from honeyguide.errors import InputError
+from honeyguide.jobs.request import CrawlRequest, spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from honeyguide.adapters.files.read import OnRows, Source
+    from honeyguide.adapters.files.rows import RawRow, Rejected
+    from honeyguide.core.recrawl.plan import UrlSignals
+    from honeyguide.core.rules.profile import Profile
+    from honeyguide.ports.store import Store
+
+CHANGED = "changed"  # the column of a file of visits that says whether the page had changed
+FIELDS = (*NAMES, CHANGED)
+COMMAND = "honeyguide import"
+_SEEN = (
+    "observed-0"  # stands for a content that was read elsewhere: no digest of ours can be compared with it
+)
+_BATCH = 5_000  # rows that are committed together
+_OK = 200
+_UNMODIFIED = 304
+_ERRORS_FROM = 400
+
+
+@dataclass(slots=True)
+class Imported:
+    """How many rows there were, how many URLs are new to the store, and for how many rows it learned something."""
+
+    rows: int = 0
+    new: int = 0
+    learned: int = 0
+
+
+class Known(NamedTuple):
+    """What a row says: the signals of a URL, or one visit if `changed` is known."""
+
+    signals: UrlSignals
+    changed: bool | None = None
+
+
+def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
+    store: Store | str | Path,
+    url: str,
+    at: datetime | None = None,
+    *,
+    changed: bool | None = None,
+    status: int = _OK,
+    relevance: float | None = None,
+    profile: Profile | str | Path = "news",
+) -> None:
+    """Tell a store of a visit that another program made at `at`, so that plans learn how often a page changes.
+
+    `changed` says whether the page differed from the visit before; None if that is not known. A `status` from 400 on is a
+    visit without a page. Visits must come in the order of time: one that is not later than what is known changes nothing.
+    """
+    parsed = Url.parse(url)
+    with _opened(store) as opened:
+        seen = _Import(opened, profile_of(profile))
+        visit = Visit(
+            parsed.text, seen.digest(parsed), moment_of(at).timestamp(), status, relevance=relevance
+        )
+        with opened.transaction():
+            seen.queue([(parsed, 0)])
+            seen.learn([entry for entry in [seen.after(visit, changed=changed)] if entry is not None])
+        opened.flush()
+
+
+def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
+    paths: str | Sequence[str],
+    store: Store | str | Path,
+    *,
+    profile: Profile | str | Path = "news",
+    kind: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    reject: Rejected | None = None,
+    on_rows: OnRows | None = None,
+    on_note: Callable[[str], None] | None = None,
+) -> Imported:
+    """Bring known URLs of files into a store: each row says what is known of a URL, or with `changed` one visit to it.
+
+    The columns are those of `plan_file`. Wrong rows go to `reject`, or stop the import. What is committed stays.
+    """
+    chosen, found = profile_of(profile), Imported()
+    sources = sources_of(
+        [paths] if isinstance(paths, str) else paths, kind, fields_of(columns, FIELDS), on_rows
+    )
+    if reject is not None:
+        reject.expect([source.name for source in sources])
+    rows = _known(sources, reject, ZoneNote(on_note))
+    with _opened(store) as opened:
+        taken = _Import(opened, chosen)
+        while batch := list(islice(rows, _BATCH)):
+            with opened.transaction():
+                found.rows += len(batch)
+                found.new += taken.queue(
+                    [(Url.parse(one.signals.url), one.signals.hub_depth or 0) for one in batch]
+                )
+                found.learned += taken.take(batch)
+            opened.flush()
+    return found
+
+
+def _opened(store: Store | str | Path) -> AbstractContextManager[Store]:
+    return opened_store(store) if isinstance(store, (str, Path)) else nullcontext(store)
+
+
+def _known(sources: Sequence[Source], reject: Rejected | None, zones: ZoneNote) -> Iterator[Known]:
+    for source in sources:
+        for raw in parquet_file(source, (CHANGED,)).rows() if source.kind == "parquet" else raw_rows(source):
+            try:
+                zones(source.name, raw)
+                yield Known(signals_of_row(raw), _changed(raw))
+            except InputError as error:
+                if reject is None:
+                    raise
+                reject(source.name, raw, error)
+
+
+def _changed(raw: RawRow) -> bool | None:
+    value = raw.known_values().get(CHANGED)
+    try:
+        return read_flag(value)
+    except ValueError as error:
+        raise raw.error(CHANGED, str(error)) from None
+
+
+class _Import:
+    """The run that imported URLs belong to, and how they get into it."""
+
+    def __init__(self, store: Store, profile: Profile) -> None:
+        self._store = store
+        self._scope = profile.scope
+        request = CrawlRequest((), traversal="bfs", command=COMMAND, profile=profile.name)
+        now = SystemClock().now()
+        run = store.runs.begin(spec_of(request, profile), now)
+        store.runs.end(run, "complete", now)  # nobody works on it
+        self._run, self._queue = run.id, store.queue(run)
+        self._sites = set(self._queue.sites())
+        self._rank = rank_of(Placement("broad", 0.0, ()), 0, "breadth")
+
+    def digest(self, url: Url) -> int:
+        """Give the identity of a URL."""
+        return digest_of(url, self._scope.tracking)
+
+    def queue(self, urls: Iterable[tuple[Url, int]]) -> int:
+        """Queue URLs, each with its hub depth; the first of a site is a seed. Returns how many are new."""
+        found: dict[int, Discovered] = {}
+        for url, hub_depth in urls:
+            site = self._scope.area(url.site)
+            is_first = site not in self._sites
+            if is_first:
+                self._sites.add(site)
+                self._queue.add_site(site)
+            digest = self.digest(url)
+            queued = Discovered(
+                url,
+                digest,
+                url.site,
+                self._rank,
+                "broad",
+                0.0,
+                None,
+                0,
+                hub_depth=hub_depth,
+                is_seed=is_first,
+            )
+            found.setdefault(digest, queued)
+        return self._queue.add(list(found.values()))
+
+    def take(self, rows: Iterable[Known]) -> int:
+        """Learn from rows; returns for how many something was new."""
+        learned, entries = 0, dict[int, HistoryEntry]()
+        for row in rows:
+            digest = self.digest(Url.parse(row.signals.url))
+            old = entries.get(digest) or self._store.history.get(digest)
+            entry = self._entry(row, digest, old)
+            if entry is not None:
+                learned += 1
+                entries[digest] = entry
+        self.learn(entries.values())
+        return learned
+
+    def learn(self, entries: Iterable[HistoryEntry]) -> None:
+        """Keep what is known now."""
+        self._store.history.adopt(entries)
+
+    def after(
+        self, visit: Visit, *, changed: bool | None, old: HistoryEntry | None = None
+    ) -> HistoryEntry | None:
+        """Give what is known of a URL after a visit; None if a later one is known."""
+        old = old or self._store.history.get(visit.digest)
+        if old is not None and visit.at <= old.visited_at:
+            return None
+        site = self._store.history.site(Url.parse(visit.url).site)
+        return observed(
+            old, visit, changed=changed, learn=lambda seen: next_known(old, seen, site, self._run)
+        )
+
+    def _entry(self, row: Known, digest: int, old: HistoryEntry | None) -> HistoryEntry | None:
+        signals = row.signals
+        if signals.last_visited is None:
+            return None
+        at, url = signals.last_visited.timestamp(), Url.parse(signals.url).text
+        if old is None and row.changed is None:
+            return entry_of(signals, digest, self._run)
+        changed = row.changed
+        if changed is None and old is not None and signals.last_changed is not None:
+            changed = signals.last_changed.timestamp() > old.visited_at
+        is_hub, kind = bool(signals.is_hub), signals.page_class
+        visit = Visit(
+            url, digest, at, _OK, relevance=signals.topic_relevance, hub_depth=signals.hub_depth or 0,
+            kind=kind or class_of(url, is_hub=is_hub),
+        )  # fmt: skip
+        return self.after(visit, changed=changed, old=old)
+
+
+def observed(
+    old: HistoryEntry | None, visit: Visit, *, changed: bool | None, learn: Callable[[Visit], HistoryEntry]
+) -> HistoryEntry:
+    """Add a visit that another program made: instead of contents, it says whether they differ."""
+    if visit.status is None or visit.status >= _ERRORS_FROM:
+        return learn(visit)
+    if changed is False and old is not None and old.seen_at is not None:
+        return learn(replace(visit, status=_UNMODIFIED))
+    # A digest that can be compared with the old one and differs, or one that cannot be compared.
+    before = old.content if old is not None and old.content is not None else _SEEN
+    content = f"{before}+" if changed else f"unknown {visit.at}-0"
+    return learn(replace(visit, content=content))._replace(content=_SEEN, status=visit.status)
+
+
+def entry_of(signals: UrlSignals, digest: int, run: int) -> HistoryEntry | None:
+    """Turn what is known of a URL into its history: without a rate of its own, the last change and the quiet since then."""
+    if signals.last_visited is None:
+        return None
+    url, visited_at = Url.parse(signals.url).text, signals.last_visited.timestamp()
+    kind = signals.page_class or class_of(url, is_hub=bool(signals.is_hub))
+    changed_at = None if signals.last_changed is None else min(signals.last_changed.timestamp(), visited_at)
+    rate = None
+    if signals.rate_a is not None and signals.rate_b is not None:
+        rate = Rate(signals.rate_a, signals.rate_b)
+    elif changed_at is not None:
+        rate = after_timed_change(Priors().classes[kind], (visited_at - changed_at) / 3600)
+    return HistoryEntry(
+        url, digest, visits=max(1, signals.visits or 0), visited_at=visited_at, changed_at=changed_at,
+        changes=int(changed_at is not None), status=_OK, content=_SEEN, relevance=signals.topic_relevance,
+        hub_depth=0 if kind == "hub" else signals.hub_depth or 0, is_hub=kind == "hub",
+        first_seen=visited_at if changed_at is None else changed_at, seen_at=visited_at, run=run, kind=kind,
+        rate_a=None if rate is None else rate.a, rate_b=None if rate is None else rate.b,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""Frames of known URLs: scores, levels and reasons as three more columns, for tables that are in memory already.
+
+Owns: `with_scores`. Must not know: files, other libraries' frames (`app`). Rows are checked as those of files are, so a wrong
+value is the same sentence. polars is an extra, so this module is imported on demand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from honeyguide.adapters.files.read import NoColumnError
+from honeyguide.adapters.files.rows import check_names
+from honeyguide.adapters.files.signals import read_signals
+from honeyguide.bulk.columns import read_scores, score_columns
+from honeyguide.bulk.signal_columns import DOUBT, TIMES, columns_of, fact_columns
+from honeyguide.core.recrawl.plan import level_of, score_url
+from honeyguide.core.rules.facts import CARD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from honeyguide.core.rules.language import Score, Scorecard
+    from honeyguide.core.rules.profile import Profile
+
+ADDED = ("score", "level", "reasons")
+_NAME = "the frame"
+_BITS = "^paid\\..*$"
+_PLACE = "place of the row"
+
+
+def with_scores(frame: pl.DataFrame, now: datetime, profile: Profile) -> pl.DataFrame:
+    """Add the columns `score`, `level` and `reasons`, in the order of the rows (PLAN-1, PLAN-2)."""
+    check_names(frame.columns, _NAME)
+    if "url" not in frame.columns:
+        raise NoColumnError(frame.columns, _NAME, "url")
+    cards = [profile.cards[name].card for name in profile.chains["plan"]]
+    facts = fact_columns(_in_utc(frame).lazy(), now, with_url=True)
+    scored = score_columns(facts, cards).collect()
+    doubtful = scored[DOUBT].fill_null(value=False).arg_true().to_list()
+    scores: dict[int, Score] = {
+        place: score_url(
+            read_signals(frame.row(place, named=True), file=_NAME, number=place + 1), now, profile
+        ).score
+        for place in doubtful
+    }
+    values = scored[CARD + cards[-1].name].to_list()
+    words = _words(scored, cards[-1])
+    for place, score in scores.items():
+        values[place], words[place] = score.value, list(score.words)
+    columns = {
+        "score": pl.Series(values, dtype=pl.Float64),
+        "level": pl.Series([level_of(value, profile).name for value in values], dtype=pl.String),
+        "reasons": pl.Series(words, dtype=pl.List(pl.String)),
+    }
+    return frame.with_columns(**columns)
+
+
+def _in_utc(frame: pl.DataFrame) -> pl.DataFrame:
+    """Take times without a zone as UTC, as in files."""
+    types, columns = frame.schema, columns_of(frame.schema)
+    times = [columns[name] for name in TIMES if name in columns]
+    bare = [name for name in times if isinstance(kind := types[name], pl.Datetime) and kind.time_zone is None]
+    return frame.with_columns(pl.col(bare).dt.replace_time_zone("UTC")) if bare else frame
+
+
+def _words(scored: pl.DataFrame, card: Scorecard) -> list[list[str]]:
+    """Write the reasons; rows that the same rules paid have the same ones, so each case is written once."""
+    bits = scored.select(pl.struct(pl.col(_BITS)).alias("bits"))["bits"]
+    cases = scored.with_columns(bits.alias("bits")).unique("bits", keep="first", maintain_order=True)
+    known: Mapping[str, list[str]] = {
+        str(case): list(score.words)
+        for case, score in zip(cases["bits"], read_scores(cases, card), strict=True)
+    }
+    return [known[str(case)] for case in bits]

@@ -1,0 +1,144 @@
+"""Known URLs and visits of other programs in a store: plans and policies learn from them (PLAN-1 to PLAN-4)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from honeyguide import (
+    InputError,
+    Rejected,
+    Url,
+    import_known,
+    load_profile,
+    observe,
+    open_store,
+    plan_file,
+    plan_store,
+)
+from honeyguide.core.crawl.frontier import digest_of
+from honeyguide.testing.memory_store import MemoryStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from honeyguide.core.recrawl.history import HistoryEntry
+    from honeyguide.ports.store import Store
+
+NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
+PAGE = "https://a.example/page"
+HOUR = timedelta(hours=1)
+
+
+def known(store: Store, url: str = PAGE) -> HistoryEntry:
+    entry = store.history.get(digest_of(Url.parse(url), load_profile("news").scope.tracking))
+    assert entry is not None
+    return entry
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows), "utf-8")
+    return str(path)
+
+
+ROWS = [
+    {
+        "url": PAGE,
+        "visits": 8,
+        "last_visited": NOW - 9 * HOUR,
+        "last_changed": NOW - 30 * HOUR,
+        "topic_relevance": 0.9,
+    },
+    {
+        "url": "https://a.example/list",
+        "visits": 2,
+        "last_visited": NOW - 90 * HOUR,
+        "is_hub": True,
+        "hub_depth": 0,
+    },
+    {"url": "https://b.example/", "hub_depth": 2},
+    {"url": "https://b.example/fast", "last_visited": NOW - HOUR, "rate_a": 5.0, "rate_b": 10.0},
+]
+
+
+def test_a_file_becomes_a_store_that_plans_alike_by_the_rules(tmp_path: Path) -> None:
+    file, store = write(tmp_path / "known.jsonl", ROWS), tmp_path / "s.db"
+    found = import_known(file, store)
+    assert (found.rows, found.new, found.learned) == (4, 4, 3)
+    stored = plan_store(store, now=NOW, policy="heuristic")
+    by_file = plan_file(file, now=NOW, policy="heuristic")
+    scores = {entry.scored.url: entry.scored.score.value for entry in stored.entries}
+    given = {entry.scored.url: entry.scored.score.value for entry in by_file.entries}
+    assert scores.keys() == given.keys()
+    assert {url: scores[url] for url in (PAGE, "https://a.example/list")} == {
+        url: given[url] for url in (PAGE, "https://a.example/list")
+    }
+    with closing(open_store(store)) as opened:
+        assert (known(opened, "https://b.example/fast").rate_a, known(opened).visits) == (5.0, 8)
+        assert opened.history.latest_visits(9, 0.0) == []  # no budget counts them
+        (run,) = opened.runs.list()
+        assert (run.spec.command, run.stopped) == ("honeyguide import", "complete")
+        assert opened.ledger(run).sites() == {"a.example", "b.example"}
+        assert [seed.text for seed in opened.ledger(run).seeds()] == [PAGE, "https://b.example/"]
+
+
+def test_the_same_file_again_changes_nothing_and_a_newer_one_is_a_visit(tmp_path: Path) -> None:
+    store = MemoryStore()
+    file = write(tmp_path / "known.jsonl", ROWS)
+    import_known(file, store)
+    before = known(store)
+    again = import_known(file, store)
+    assert (again.new, again.learned, known(store)) == (0, 0, before)
+    newer = {**ROWS[0], "last_visited": NOW, "last_changed": NOW - HOUR}
+    assert import_known(write(tmp_path / "newer.jsonl", [newer]), store).learned == 1
+    after = known(store)
+    assert (after.visits, after.changes, after.visited_at) == (9, 2, NOW.timestamp())
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_a_file_of_visits_teaches_the_rate(kind: str, tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    rows = [
+        {"url": PAGE, "last_visited": (NOW - (9 - n) * 24 * HOUR).isoformat(), "changed": n in (3, 6)}
+        for n in range(9)
+    ]
+    file = tmp_path / f"visits.{kind}"
+    getattr(pl.DataFrame(rows), {"jsonl": "write_ndjson"}.get(kind, f"write_{kind}"))(file)
+    by_file, by_calls = MemoryStore(), MemoryStore()
+    import_known(str(file), by_file)
+    for row in rows:
+        observe(
+            by_calls, PAGE, datetime.fromisoformat(str(row["last_visited"])), changed=bool(row["changed"])
+        )
+    seen = known(by_file)
+    assert seen._replace(run=None) == known(by_calls)._replace(run=None)
+    assert (seen.visits, seen.changes, seen.unchanged) == (9, 2, 6)
+    assert seen.rate_a is not None
+
+
+def test_observed_visits_have_no_content_that_ours_could_be_compared_with() -> None:
+    store = MemoryStore()
+    observe(store, PAGE, NOW)
+    observe(store, PAGE, NOW + HOUR)  # whether it changed is not known
+    assert (known(store).visits, known(store).changes, known(store).unchanged) == (2, 0, 0)
+    observe(store, PAGE, NOW + 2 * HOUR, changed=True)
+    observe(store, PAGE, NOW + 3 * HOUR, changed=False)
+    observe(store, PAGE, NOW + 4 * HOUR, status=404)
+    seen = known(store)
+    assert (seen.changes, seen.unchanged, seen.failures, seen.visits) == (1, 1, 1, 5)
+    observe(store, PAGE, NOW, changed=True)  # too late to be of use
+    assert known(store) == seen
+
+
+def test_wrong_rows_stop_the_import_or_are_rejected(tmp_path: Path) -> None:
+    file = write(tmp_path / "visits.jsonl", [{**ROWS[0], "changed": "perhaps"}, ROWS[1]])
+    with pytest.raises(InputError, match="changed"):
+        import_known(file, MemoryStore())
+    rejected = Rejected()
+    assert import_known(file, MemoryStore(), reject=rejected).rows == 1
+    rejected.close()
+    assert rejected.rows == 1
