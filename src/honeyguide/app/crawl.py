@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.app.arguments import check_no_login, profile_of, url_of
+from honeyguide.app.library.rendering import Rendering, opened_rendering, rendered_sites
 from honeyguide.app.runs import opened_store, reopen_refused, rule_words
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets, Counts, Run, State, digest_of
@@ -271,9 +272,15 @@ class CrawlSession:
         from honeyguide.jobs.crawl import Crawler
         from honeyguide.jobs.request import spec_of
 
-        async with self.network(self.job.policy, self._named()) as (fetcher, clock):
+        job = self.job
+        helped: dict[str, bool] = {}
+        how = Rendering(job.request.render, job.policy, job.profile, self._named(), helped)
+        async with (
+            self.network(job.policy, self._named()) as (polite, clock),
+            opened_rendering(polite, how) as fetcher,
+        ):
             started_at = clock.now()
-            request, queue = await self._prepare(fetcher, on_note)
+            request, queue = await self._prepare(polite, on_note)
             key = spec_of(request, self.job.profile).key
             if on_new is not None and all(run.spec.key != key for run in self.store.runs.list()):
                 on_new()
@@ -283,6 +290,8 @@ class CrawlSession:
 
             def begin(run: Run) -> None:
                 self.run = run
+                if job.request.render == "auto":
+                    helped.update(rendered_sites(self.pages()))
                 if self.job.policy.allow_private:
                     reopen_refused(self.store, [run])
                 queue(run)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -46,11 +47,13 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.links import PageRow
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.render.fetcher import RenderingFetcher
     from honeyguide.app.views.answers import Answers
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.pick import Picker
+    from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.ports.fetch import Clock, Fetcher
 
 
@@ -247,14 +250,20 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     `fetcher` and `clock` replace our own; robots.txt and pauses are the same. `answers` keep what is fetched, or replace it.
     """
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
+    from honeyguide.app.library.rendering import Rendering, opened_rendering
     from honeyguide.jobs.pick import pick_all
 
     rows = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
     check_no_login(row for row in rows if isinstance(row, str))
-    named = named_urls(row if isinstance(row, str) else row.text for row in rows)
-    async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
-        source = polite if answers is None else answers.fetcher(polite)
-        job = replace(picker(request, source, ticking), site_timeout_s=policy.site_timeout_s)
+    named = list(named_urls(row if isinstance(row, str) else row.text for row in rows))
+    async with AsyncExitStack() as stack:
+        polite, ticking = await stack.enter_async_context(opened_fetcher(policy, named, fetcher, clock))
+        job = replace(picker(request, polite, ticking), site_timeout_s=policy.site_timeout_s)
+        source: PoliteFetcher | RenderingFetcher = polite
+        if answers is None or answers.keeps:  # else nothing is fetched
+            how = Rendering(request.render, policy, job.profile, named)
+            source = await stack.enter_async_context(opened_rendering(polite, how))
+        job = replace(job, fetcher=source if answers is None else answers.fetcher(source))
         if answers is not None and answers.keeps:
             job = replace(job, reader=answers.reader(job.reader))
         usable: list[tuple[int, str]] = []

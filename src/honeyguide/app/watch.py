@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AsyncExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from honeyguide.app.arguments import profile_of
 from honeyguide.app.crawl import opened_fetcher, sitemap_request
 from honeyguide.app.known import Excluded, StoreTable
+from honeyguide.app.library.rendering import Rendering, opened_rendering
 from honeyguide.app.runs import opened_store, reopen_refused, resume_request
+from honeyguide.core.fetching import NEVER
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.jobs.request import CrawlRequest, latest_runs
 from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
     from contextlib import AbstractContextManager
 
     from honeyguide.core.fetching import FetchPolicy
@@ -49,12 +51,30 @@ async def watch_store(
         if policy.allow_private:
             reopen_refused(opened, opened.runs.list())
         named = [seed for run in latest_runs(opened.runs.list()) for seed in opened.ledger(run).seeds()]
-        async with opened_fetcher(policy, named, fetcher, clock) as (polite, ticking):
-            return await watch_session(opened, request, polite, ticking).watch()
+        async with (
+            opened_fetcher(policy, named, fetcher, clock) as (polite, ticking),
+            AsyncExitStack() as stack,
+        ):
+            rendering: dict[str, Fetcher] = {}
+            session = watch_session(opened, request, polite, ticking, rendering)
+            for run, profile in session.runs.values():
+                if run.spec is not None and run.render != NEVER:
+                    how = Rendering(run.render, policy, profile, named)
+                    rendering[run.spec.key] = await stack.enter_async_context(opened_rendering(polite, how))
+            return await session.watch()
 
 
-def watch_session(store: Store, request: WatchRequest, fetcher: RobotsFetcher, clock: Clock) -> WatchSession:
-    """Put together what a watch works with; a store of which no run can be resumed is rejected."""
+def watch_session(
+    store: Store,
+    request: WatchRequest,
+    fetcher: RobotsFetcher,
+    clock: Clock,
+    rendering: Mapping[str, Fetcher] | None = None,
+) -> WatchSession:
+    """Put together what a watch works with; a store of which no run can be resumed is rejected.
+
+    `rendering` has the fetchers of runs whose pages are rendered, by the key of the run.
+    """
     from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
     from honeyguide.adapters.html.sitemaps import read_sitemap
     from honeyguide.jobs.crawl import Crawler
@@ -63,12 +83,16 @@ def watch_session(store: Store, request: WatchRequest, fetcher: RobotsFetcher, c
     async def list_sitemap(sitemap: str, seeds: tuple[Url, ...]) -> Listing:
         return await list_pages(sitemap_request((sitemap,), seeds), fetcher, read_sitemap)
 
+    def crawler(run: CrawlRequest, profile: Profile) -> Crawler:
+        own = (rendering or {}).get(run.spec.key if run.spec else "", fetcher)
+        return Crawler(own, HtmlReader(), clock, store, profile)
+
     return WatchSession(
         request=request,
         store=store,
         clock=clock,
         runs=_resumable(store, request),
-        crawler=lambda profile: Crawler(fetcher, HtmlReader(), clock, store, profile),
+        crawler=crawler,
         best_urls=_ranking(store, request),
         list_sitemap=list_sitemap,
     )

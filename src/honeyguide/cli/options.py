@@ -192,6 +192,12 @@ def content_option(what: str = "the main content of each page") -> Any:
     return option("--content [markdown|text]", about, type=kinds, is_flag=False, flag_value="markdown")
 
 
+def render_option() -> Any:
+    """Declare --render."""
+    about = "Run the scripts of pages in a browser without a network: auto only where they make the page. Needs honeyguide[render]."
+    return option("--render", about, default="never", type=click.Choice(["never", "auto", "always"]))
+
+
 def reports_option() -> Any:
     """Declare --report."""
     return option("--report FILE", "Write a report for people, .html or .md; may be repeated.")

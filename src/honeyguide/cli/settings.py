@@ -31,7 +31,9 @@ COMMON = "common"
 MAX_BYTES = 16 * 1024  # a person writes it, and tomllib takes quadratic time for dots
 _META = "honeyguide.settings"
 # What destroys or opens something; options of files are known by the names of their values.
-_TYPED_ONLY = frozenset({"allow_private", "headers", "proxy", "restart", "retry_failed", "force", "enqueue"})
+_TYPED_ONLY = frozenset(
+    {"allow_private", "headers", "proxy", "restart", "retry_failed", "force", "enqueue", "render"}
+)
 _FILES = ("FILE", "DIR", "PATH", "PICKS", "PLAN")
 LEAST_DELAY_S = 0.5  # the default: a stranger's folder must not make us rude to sites
 _SECRET = frozenset({"headers", "proxy", "netrc"})

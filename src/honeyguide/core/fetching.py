@@ -117,6 +117,10 @@ def _proxy_problems(proxy: str | None) -> list[Problem]:
     return [] if is_usable and is_plain else [Problem("proxy", what)]
 
 
+NEVER = "never"
+RENDER_MODES = (NEVER, "auto", "always")  # whether scripts of pages are run
+
+
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
     """Pace, limits and identity of one run.

@@ -171,6 +171,7 @@ class _PageReading:
         if fetched is not None:
             final_url = None if fetched.url == lease.url else fetched.url.text
             self.crawled = Crawled(at, fetched.status, final_url, fetched.elapsed_s, fetched.headers.robots)
+            self.crawled.rendered = fetched.rendered and fetched.rendered.why
         self._url = lease.url
         self._known: HistoryEntry | None = None
         self._is_again = self._is_external = self._is_hidden = False

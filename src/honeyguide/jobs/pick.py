@@ -11,7 +11,14 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from honeyguide.core.fetching import FetchPolicy, addresses_of, failure_of, failure_of_answer, most_telling
+from honeyguide.core.fetching import (
+    NEVER,
+    FetchPolicy,
+    addresses_of,
+    failure_of,
+    failure_of_answer,
+    most_telling,
+)
 from honeyguide.core.page.faults import THIN, needs_scripts
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.look import Arrival, Look, Replacement
@@ -51,7 +58,8 @@ MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empt
 class PickRequest:
     """What to pick: the same for every site of a run. `profile` is loaded, or a name or path; None is the strategy's own.
 
-    `content` is the field with the main content of a page, `markdown` or `text`; True is `markdown`.
+    `content` is the field with the main content of a page, `markdown` or `text`; True is `markdown`. `render` says whether
+    the scripts of pages are run: `never`, `auto` or `always`.
     """
 
     strategy: str = "portfolio"
@@ -65,6 +73,7 @@ class PickRequest:
     want: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     timings: bool = True
+    render: str = NEVER
 
     @property
     def options(self) -> PickOptions:
@@ -72,6 +81,7 @@ class PickRequest:
         return {
             "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
             "want": list(self.want), "never": list(self.never), "content": "markdown" if self.content is True else self.content or None,
+            "render": None if self.render == NEVER else self.render,
         }  # fmt: skip
 
 
@@ -132,11 +142,15 @@ class SitePick:
             self.notes.append(f"the homepage only offers languages; {language.path} is taken for it")
             home, page = entered, await self._home(entered)
         self.homepage = home.url
-        known = await complete(page, home.body, scope, least, self._listed)
+        body = home.body
+        if home.rendered is not None:
+            self.notes.append(f"the homepage is {home.rendered.why.text}")
+            body = b""  # no link is missing because its scripts were not run
+        known = await complete(page, body, scope, least, self._listed)
         page = self.page = known.page
         self.notes += filter(None, [known.note])
         if not page.text.strip() and not page.links:
-            return self.record(why_empty(page, home.body))
+            return self.record(why_empty(page, body))
         look = Look(page, profile, self.picker.request.strategy)
         selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
@@ -147,7 +161,7 @@ class SitePick:
         ]:
             self.notes.append(f"nothing was found that is wanted as {', '.join(missing)}")
         if not selection.selected:
-            return self.record(why_nothing(selection, page, home.body, scope), selection)
+            return self.record(why_nothing(selection, page, body, scope), selection)
         cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
         is_whole = not known.is_scripted or len(selection.selected) >= cap
         return self.record(None if is_whole else Why("partial", known.note or ""), selection)
@@ -316,7 +330,7 @@ class SitePick:
             nothing = "" if got.body or got.status >= 300 else " with nothing"
             return Arrival(failure=Why("http_error", f"answered {got.status}{nothing}"))
         page = self.picker.reader.page(got.body, got.url, got.headers.content_type)
-        return Arrival(page, is_shell=needs_scripts(page, got.body))
+        return Arrival(page, is_shell=got.rendered is None and needs_scripts(page, got.body))
 
     def record(self, failure: Why | None, selection: Selection | None = None) -> PickRecord:
         """Make the record of the site."""
@@ -354,6 +368,8 @@ class SitePick:
         reasons = () if candidate.score is None else candidate.score.reasons
         if (thin := self.thin.get(candidate.url)) is not None:
             reasons += (Reason(THIN, 0.0, f"{thin.text}; no other page of its kind has more"),)
+        if got is not None and got.rendered is not None:
+            reasons += (Reason(got.rendered.why.rule, 0.0, got.rendered.why.text),)
         if missing is not None:
             reasons += (Reason(missing.rule, 0.0, "not kept: judged by its link alone"),)
         record: SelectedRecord = {

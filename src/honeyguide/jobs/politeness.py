@@ -125,7 +125,7 @@ class PoliteFetcher:
 
         No page is requested more than `tries` times, nor more often than the policy allows.
         """
-        if self.hold is not None:
+        if self.hold is not None and part is Part.PAGE:
             await self.hold()
         here, elapsed_s, is_moved = url, 0.0, True
         left = _Allowance(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.core.crawl.frontier import Budgets, RunSpec
 from honeyguide.core.crawl.judge import CrawlContext
 from honeyguide.core.crawl.traps import Traps
+from honeyguide.core.fetching import NEVER, RENDER_MODES
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern, same_source
 from honeyguide.core.url.scope import HOST, REACHES
@@ -52,6 +53,7 @@ _TYPES = {
     "follow_external": bool,
     "respect_meta_robots": bool,
     "profile": str,
+    "render": str,
 }  # of what is kept
 _LISTS = ("include", "exclude", "related")
 
@@ -64,7 +66,8 @@ class CrawlRequest:
     budgets count this process alone. `spec` resumes that run, whatever its key would be today, and needs no seeds.
     `profile` is the name or path of the profile and `related` replaces its terms: both are kept for a later resume.
     `scope` says which hosts are one site (`core.url.scope`). `keep_bytes` is the room for pages as they were read, in
-    the whole store; 0 keeps none. The crawl ends when `max_relevant` pages about the topic were found.
+    the whole store; 0 keeps none. The crawl ends when `max_relevant` pages about the topic were found. `render` says whether
+    the scripts of pages are run: `never`, `auto` or `always`.
     """
 
     seeds: tuple[Url, ...]
@@ -86,6 +89,7 @@ class CrawlRequest:
     keep_bytes: int = KEEP_BYTES
     max_relevant: int | None = None
     respect_meta_robots: bool = False
+    render: str = NEVER
 
     def __post_init__(self) -> None:
         """Read seeds that are texts."""
@@ -100,6 +104,7 @@ def _to_json(request: CrawlRequest, profile: Profile) -> str:
     values["profile"] = request.profile or profile.name
     values["follow_external"] = request.budgets.external_pages > 0
     values["scope"] = None if request.scope == HOST else request.scope
+    values["render"] = None if request.render == NEVER else request.render
     return json.dumps({name: value for name, value in values.items() if value not in (None, False, "", ())})
 
 
@@ -124,7 +129,8 @@ def resumed_request(run: Run, limits: CrawlRequest | None = None) -> CrawlReques
 def _is_kept(name: str, value: Any) -> bool:
     """Tell whether a value is of a type that we write, because anybody can change a store."""
     is_list = name in _LISTS and all(isinstance(text, str) for text in value)
-    return is_list or (type(value) is _TYPES.get(name) and (name != "scope" or value in REACHES))
+    choices = {"scope": REACHES, "render": RENDER_MODES}.get(name, (value,))
+    return is_list or (type(value) is _TYPES.get(name) and value in choices)
 
 
 def _texts(value: str | Iterable[str]) -> tuple[str, ...]:
@@ -181,6 +187,7 @@ def spec_of(request: CrawlRequest, profile: Profile) -> RunSpec:
     seeds = [seed.key(profile.scope.tracking) for seed in request.seeds]
     # Runs of older versions keep their keys.
     wider = [request.scope] * (request.scope != HOST) + ["respect_meta_robots"] * request.respect_meta_robots
+    wider += [f"render {request.render}"] * (request.render != NEVER)
     return RunSpec(
         key=key_of(
             (

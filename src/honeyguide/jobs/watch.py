@@ -116,7 +116,7 @@ class WatchSession:
     store: Store
     clock: Clock
     runs: Resumable
-    crawler: Callable[[Profile], Crawler]
+    crawler: Callable[[CrawlRequest, Profile], Crawler]
     best_urls: Callable[[int, float, Collection[str]], Sequence[str]]
     list_sitemap: Callable[[str, tuple[Url, ...]], Awaitable[Listing]]
     _unfetchable: set[str] = field(default_factory=set)
@@ -237,7 +237,7 @@ class WatchSession:
             limit_s = self._patience_s.get(number, round_s)
             request = replace(request, budgets=replace(request.budgets, max_pages=left), max_time_s=limit_s)
             before = next(run.fetched for run in self.store.runs.list() if run.id == number)
-            summary = await self.crawler(profile).crawl(request, self.request.on_page)
+            summary = await self.crawler(request, profile).crawl(request, self.request.on_page)
             fetched = summary.counts.fetched - before
             # A page that takes longer than a round would be begun again in each: the next round is longer.
             is_vain = summary.stopped == "max_time" and not fetched

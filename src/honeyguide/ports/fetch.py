@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import SitePace
     from honeyguide.core.page.page import Head, Page
     from honeyguide.core.url.url import Url
+    from honeyguide.core.why import Why
 
 
 class Part(StrEnum):
@@ -22,6 +23,9 @@ class Part(StrEnum):
     PAGE = "page"  # a text document, whole; more than the policy allows is TooLarge
     HEAD = "head"  # a text document up to the end of its head, or 64 KiB (PICK-11)
     START = "start"  # the first 500 KiB of a file of any type (robots.txt)
+    RESOURCE = (
+        "resource"  # a file of any type, whole, that a rendered page requests; as large as a page at most
+    )
     FILE = "file"  # a file of any type, whole (sitemaps); more than 50 MB, packed or not, is TooLarge
 
 
@@ -45,6 +49,15 @@ class Headers(NamedTuple):
     retry_after: str | None = None
     location: str | None = None
     robots: str | None = None  # X-Robots-Tag
+    allow_origin: str | None = None  # Access-Control-Allow-Origin: who may read what a rendered page requests
+
+
+class Rendered(NamedTuple):
+    """That a page went through a browser: why, or why its scripts have not changed it, and what the server had sent."""
+
+    why: Why
+    sent: bytes
+    content_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,7 @@ class Fetched:
     `url` answered; `request_url` was requested first, and `hops` are the URLs that redirected, in order. `is_moved` says
     that all redirects are permanent (301, 308). `body` is decompressed and bounded, and empty unless the status is 2xx;
     `truncated` says that reading stopped on purpose (`Part.HEAD`, `Part.START`); `tries` counts the requests for `url`.
+    With `rendered`, `body` is what scripts made of the page.
     """
 
     url: Url
@@ -66,6 +80,7 @@ class Fetched:
     elapsed_s: float = 0.0
     is_moved: bool = False
     tries: int = 1
+    rendered: Rendered | None = None
 
 
 @runtime_checkable

@@ -281,7 +281,7 @@ def test_a_list_that_grew_goes_on_where_the_complete_output_ends(tmp_path: Path,
 def test_a_table_cannot_grow(tmp_path: Path) -> None:
     path = tmp_path / "picks.csv"
     none: dict[str, Any] = dict.fromkeys(
-        ("cap", "query", "scope", "include", "exclude", "want", "never", "content")
+        ("cap", "query", "scope", "include", "exclude", "want", "never", "content", "render")
     )
     picks = PickFile(path, run_of(SITES, "csv", **none))
     for index, site in enumerate(SITES):

@@ -19,8 +19,9 @@ from honeyguide.adapters.store.sqlite.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.files import connect, open_to_read
 from honeyguide.core.page.page import Link, Main, Occurrence, Page, Position
 from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, FetchError, NotKeptError, StoreError, UrlError
-from honeyguide.ports.fetch import Fetched, Fetcher, Headers, Part
+from honeyguide.ports.fetch import Fetched, Fetcher, Headers, Part, Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,6 +195,7 @@ def _written(outcome: Fetched | FetchError | KeptRobots | None) -> object:
                 "truncated": outcome.truncated,
                 "hops": list(outcome.hops),
                 "is_moved": outcome.is_moved,
+                "rendered": list(outcome.rendered.why) if outcome.rendered else None,
             }
         case FetchError():
             return {"rule": outcome.rule, "of": outcome.url, "why": outcome.why}
@@ -221,6 +223,7 @@ def _read(value: Any, body: bytes, url: Url) -> Fetched | FetchError | KeptRobot
         truncated=bool(value["truncated"]),
         hops=tuple(map(_text, value["hops"])),
         is_moved=bool(value["is_moved"]),
+        rendered=Rendered(Why(*map(_text, why)), b"") if (why := value.get("rendered")) else None,
     )
 
 

@@ -232,6 +232,7 @@ def _headers(response: aiohttp.ClientResponse) -> Headers:
         retry_after=plain("Retry-After"),
         location=location or None,
         robots=plain("X-Robots-Tag"),
+        allow_origin=plain("Access-Control-Allow-Origin"),
     )
 
 

@@ -14,6 +14,7 @@ import io
 import os
 import re
 import zlib
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from importlib import import_module
@@ -58,6 +59,9 @@ class WarcFile:
 
     def write(self, record: Record, fetched: Fetched) -> None:
         """Write a request, its response, and how the crawl found the page."""
+        if fetched.rendered is not None:  # an archive has what the server sent
+            headers = fetched.headers._replace(content_type=fetched.rendered.content_type)
+            fetched = replace(fetched, body=fetched.rendered.sent, headers=headers)
         url, at = fetched.url.as_linked, record["fetched_at"]
         dated = {"WARC-Date": _seconds(at)}
         if not 200 <= fetched.status < 300:

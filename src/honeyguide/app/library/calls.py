@@ -23,13 +23,14 @@ from honeyguide.app.arguments import (
 )
 from honeyguide.app.crawl import CrawlJob, CrawlSession, opened_fetcher
 from honeyguide.app.library.pages import CrawledPage, PickedSite, page_of
+from honeyguide.app.library.rendering import check_mode
 from honeyguide.app.library.threads import iterate, run
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.app.runs import opened_store
 from honeyguide.app.tools.checked import check_fields
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
-from honeyguide.core.fetching import FetchPolicy
+from honeyguide.core.fetching import NEVER, FetchPolicy
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.url.scope import HOST
 from honeyguide.core.url.url import Url
@@ -62,6 +63,7 @@ class PickSettings(TypedDict, total=False):
     scope: str | None
     want: tuple[str, ...]
     never: tuple[str, ...]
+    render: str
 
 
 def pick(
@@ -121,6 +123,7 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
     exclude: str | Sequence[str] = (),
     scope: str = HOST,
     sitemaps: Sequence[str] = (),
+    render: str = NEVER,
     store: str | Path | Store | None = None,
     policy: FetchPolicy | None = None,
     fetcher: Fetcher | None = None,
@@ -130,7 +133,8 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
 
     Pages come in the order in which they are fetched. With a `store`, the pages that it has of this crawl come first, without a
     request, and then the rest: the same call resumes, and repeats nothing. Without one, nothing is kept. The order of pages is
-    `focused` with a topic and `bfs` without; `max_pages` counts all pages of the crawl, None is no limit.
+    `focused` with a topic and `bfs` without; `max_pages` counts all pages of the crawl, None is no limit. `render` says whether
+    the scripts of pages are run: `never`, `auto` or `always`.
     """
     texts = [seeds] if isinstance(seeds, (str, Url)) else list(all_of(seeds, str, Url))
     first, alternatives = read_seeds(str(seed) for seed in texts)
@@ -157,7 +161,10 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
         related=terms,
         scope=reach_of(scope),
         max_relevant=count_of(max_relevant, "max_relevant"),
+        render=render,
     )
+    if render != NEVER:
+        check_mode(render, loaded)
     job = CrawlJob(request, policy or FetchPolicy(), loaded, tuple(sitemaps), alternatives)
     return Crawl(job, store, fetcher, clock)
 

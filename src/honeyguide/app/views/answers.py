@@ -26,8 +26,8 @@ from honeyguide.errors import HoneyguideError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from honeyguide.adapters.files.answers import PoliteSource
     from honeyguide.core.records import Record
-    from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.ports.fetch import HomeReader
 
 _RECORD = "record"  # the part that stands for the record of a site
@@ -43,7 +43,7 @@ class Answers:
     keeps: bool
     replays: bool
 
-    def fetcher(self, polite: PoliteFetcher | None) -> KeptFetcher:
+    def fetcher(self, polite: PoliteSource | None) -> KeptFetcher:
         """Wrap the fetcher of a pick; a replay that keeps nothing makes no request at all."""
         return KeptFetcher(self.file, polite if self.keeps else None, replays=self.replays)
 

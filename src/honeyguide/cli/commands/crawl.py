@@ -33,6 +33,7 @@ from honeyguide.cli.options import (
     concurrency_option,
     format_of,
     rejected_options,
+    render_option,
     scope_option,
     standard_output,
 )
@@ -87,12 +88,13 @@ class CrawlOptions:
         "--respect-meta-robots",
         "Write no page that says noindex and follow no link that is nofollow: meta robots, X-Robots-Tag, rel.",
     )
+    render: str = render_option()
 
 
 # Options that identify a crawl, besides its seeds.
 _IDENTITY = (
     "topic", "related", "include", "exclude", "profile", "traversal", "scope", "max_depth",
-    "follow_external", "respect_meta_robots",
+    "follow_external", "respect_meta_robots", "render",
 )  # fmt: skip
 
 
@@ -241,6 +243,7 @@ def _crawl(
         max_relevant=options.max_relevant,
         scope=options.scope,
         respect_meta_robots=options.respect_meta_robots,
+        render=options.render,
     )
     is_wide = options.scope != "host" or options.follow_external > 0
     show_hosts = len({seed.site for seed in seeds}) > 1 or is_wide
@@ -308,7 +311,7 @@ def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptio
     """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
     words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
     usual = {"profile": PROFILE, "traversal": TRAVERSAL, "scope": "host", "follow_external": 0}
-    usual["respect_meta_robots"] = False
+    usual |= {"respect_meta_robots": False, "render": "never"}
     typed: dict[str, Any] = {
         "inputs": outputs.inputs,
         "column": outputs.columns.get("url"),

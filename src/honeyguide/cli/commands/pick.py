@@ -35,6 +35,7 @@ from honeyguide.cli.options import (
     content_option,
     format_of,
     format_option,
+    render_option,
     reports_option,
     standard_output,
 )
@@ -98,6 +99,7 @@ class _PickChoice(ChoiceOptions):
     timings: bool = option(
         "--no-timings", "Omit elapsed_s, so that equal runs give equal bytes.", default=True, flag_value=False
     )
+    render: str = render_option()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,11 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
         )
     loaded = choice.load()
     request = PickRequest(
-        profile=loaded, content=choice.content or False, timings=choice.timings, **choice.settings
+        profile=loaded,
+        content=choice.content or False,
+        timings=choice.timings,
+        render=choice.render,
+        **choice.settings,
     )
     rows = _rows(sites, options)
     columns = tuple(dict.fromkeys(name for row in rows for name in row.columns))

@@ -127,6 +127,7 @@ class Crawled:
     links: Iterable[tuple[Link, Score]] | None = None
     change: Why | None = None
     listing: Why | None = None
+    rendered: Why | None = None
     twin: str | None = None
 
 
@@ -134,7 +135,7 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
     """Write the record of a visit; `context` is what the page was judged by, if it was."""
     points = [] if crawled.score is None else point_records(crawled.score.reasons)
     reasons = [] if crawled.score is None else list(crawled.score.words)
-    for why in (crawled.why, crawled.listing, crawled.change):
+    for why in (crawled.why, crawled.listing, crawled.rendered, crawled.change):
         if why is not None:
             points.append({"rule": why.rule, "points": 0, "reason": why.text})
             reasons += [why.text] if why.text else []

@@ -116,6 +116,7 @@ class PickOptions(TypedDict):
     want: list[str]  # `--want`
     never: list[str]  # `--never`
     content: str | None  # `--content`: `markdown` or `text`
+    render: str | None  # `--render`; null is `never`
 
 
 class SkippedLink(TypedDict):
