@@ -3,7 +3,7 @@
     python tools/check_render.py [FOLDER]
 
 Makes a virtual environment in FOLDER (a temporary one without it) with the lowest version that the extra `render` names, and runs
-tests/adapters/render and tests/journeys/test_render.py. Chromium comes from the machine (chromium-headless-shell or chromium). On Linux
+tests/adapters/render, tests/journeys/test_render.py and the examples of the guide. Chromium comes from the machine (chromium-headless-shell or chromium). On Linux
 the tests run in a network of their own, whose only name server is the test; without the right to do that, lookups are not counted.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from check_plugins import lowest
 
 ROOT = Path(__file__).parents[1]
-TESTS = ("tests/adapters/render", "tests/journeys/test_render.py")
+TESTS = ("tests/adapters/render", "tests/journeys/test_render.py", "tests/docs/test_docs.py")
 # A default route, or the browser would think that it is offline and try nothing.
 ALONE = """
 ip link set lo up && ip link add outside type veth peer name inside && ip link set inside up && ip addr add 192.0.2.9/24 dev outside && ip link set outside up &&
@@ -47,7 +47,7 @@ def main() -> int:
             wanted = [lowest(one) for one in table["render"]]
             install = [python, "-m", "pip", "install", "-q", str(ROOT), "pytest", "hypothesis", *wanted]
             subprocess.run(install, check=True)  # noqa: S603 - our own arguments
-        tests = alone(folder, [python, "-m", "pytest", "-q", "-ra", *TESTS])
+        tests = alone(folder, [python, "-m", "pytest", "-q", "-k", "render", *TESTS])
         return subprocess.run(tests, cwd=ROOT, check=False).returncode  # noqa: S603 - as above
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -227,3 +229,15 @@ class TestCard:
         browser = FakeBrowser()
         fetched({HOME: f"<html><body>{html}</body></html>".encode()}, "/", browser=browser)
         assert browser.rendered == []
+
+
+def test_the_guide_has_the_limits() -> None:
+    from honeyguide.adapters.render.browser import LIMITS
+
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "rendering.md").read_text("utf-8")
+    table = guide.partition("| Limit | Value |")[2].partition("## ")[0]
+    said = [
+        float(cell.replace(",", ""))
+        for cell in re.findall(r"\| ([0-9][0-9.,]*)(?: [^|]*)?\|$", table, re.MULTILINE)
+    ]
+    assert said == list(LIMITS)
