@@ -19,7 +19,7 @@ from honeyguide.testing.contracts.store import ask, found, page, paths, spec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.adapters.store.sqlite.queue import SqliteQueue
+    from honeyguide.adapters.store.common.queue import SqlQueue
     from honeyguide.core.crawl.frontier import Lease, Run
 
 URL = "https://a.example/"
@@ -39,7 +39,7 @@ def budget(store: SqliteStore) -> tuple[int, ...]:
     return tuple(row)
 
 
-def finish(frontier: SqliteQueue, lease: Lease) -> None:
+def finish(frontier: SqlQueue, lease: Lease) -> None:
     frontier.commit_page(lease, Intake(Done(), page(lease.url.text)))
 
 

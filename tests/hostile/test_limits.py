@@ -397,7 +397,7 @@ LIMITS = [
         "core.crawl.learner:MAX_GROUPS",
         outputs.link_groups,
         20,
-        also="adapters.store.sqlite.worths",
+        also="adapters.store.common.worths",
     ),
     Limit("anchor that is remembered", "200 characters", "core.crawl.judge:_ANCHOR", outputs.sighting_chars),
     Limit(
@@ -514,7 +514,7 @@ def table() -> dict[str, list[str]]:
 
 # Constants that bound how something is done, not what a stranger may send; each is inside of a limit of the table.
 INNER = {
-    "adapters.store.sqlite.contents:MAX_BYTES",  # of a body that no fetcher of ours gives
+    "adapters.store.common.contents:MAX_BYTES",  # of a body that no fetcher of ours gives
     "bulk.file_table:MAX_LOOKED_UP",
     # what spreadsheets allow, proved by tests/cli/test_cli_tables.py
     "adapters.output.xlsx:MAX_CELL", "adapters.output.xlsx:MAX_ROWS", "adapters.output.xlsx:_MAX_ROW_BYTES",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.store.sqlite import contents
-from honeyguide.adapters.store.sqlite.contents import MAX_BYTES, pack, unpack
+from honeyguide.adapters.store.common import contents
+from honeyguide.adapters.store.common.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.errors import StoreError
 from honeyguide.testing.contracts.contents import kept, noise

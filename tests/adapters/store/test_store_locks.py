@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import open_store
-from honeyguide.adapters.store.sqlite.database import Database
+from honeyguide.adapters.store.sqlite.database import SqliteDatabase
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import RunSpec
 from honeyguide.errors import StoreBusyError
@@ -88,15 +88,15 @@ STATEMENTS = 12  # of opening a store, at least
 
 def before_statement(number: int, other: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let another process do something just before a connection of this one runs its n-th statement."""
-    run, seen = Database._run, []  # noqa: SLF001 - every statement goes through it
+    run, seen = SqliteDatabase._run, []  # noqa: SLF001 - every statement goes through it
 
-    def interrupted(self: Database, *args: Any) -> Any:
+    def interrupted(self: SqliteDatabase, *args: Any) -> Any:
         seen.append(args)
         if len(seen) == number:
             other()
         return run(self, *args)
 
-    monkeypatch.setattr(Database, "_run", interrupted)
+    monkeypatch.setattr(SqliteDatabase, "_run", interrupted)
 
 
 @pytest.mark.parametrize("number", range(1, STATEMENTS))

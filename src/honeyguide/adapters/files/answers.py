@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from honeyguide.adapters.store.sqlite.contents import MAX_BYTES, pack, unpack
+from honeyguide.adapters.store.common.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.files import connect, open_to_read
 from honeyguide.core.page.page import Link, Main, Occurrence, Page, Position
 from honeyguide.core.url.url import Url

@@ -1,22 +1,20 @@
-"""Named SQL, one connection, and what SQLite's errors mean to a person.
+"""One connection to SQLite, and what its errors mean to a person.
 
-Owns: reading `sql/*.sql`, `Database` (a connection whose pages share commits), `translate`, `reads`.
-Must not know: what the tables mean. Start reading at `Database`.
+Owns: `SqliteDatabase` (a connection whose pages share commits), `translate`, `check_schema`.
+Must not know: what the tables mean. Start reading at `SqliteDatabase`.
 """
 
 from __future__ import annotations
 
+# ruff: noqa: D102 - common/database.py says what the methods promise
 import os
-import re
 import sqlite3
-import struct
 import time
 from contextlib import closing
-from functools import cache, wraps
-from importlib.resources import files
-from inspect import isgeneratorfunction
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
+from honeyguide.adapters.store.common.database import Database, damaged
 from honeyguide.adapters.store.sqlite.files import (
     CHANGED,
     Opened,
@@ -33,27 +31,11 @@ if TYPE_CHECKING:
 
 BUSY_S = 30.0  # another process holds the file for a fraction of a second at a time; this is patience enough
 _LOOK_S = 0.001  # between two looks whether it is our turn to write
-P = ParamSpec("P")
-R = TypeVar("R")
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # the latter where a text of the file is none
 _GONE = (
     "was deleted or replaced while it was in use, and what was done since then is lost;"
     " run the same command again, which begins with a new store if there is none"
 )
-_DAMAGED = "holds what Honeyguide never writes; restore it from a copy, or name another file"
-_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
-
-
-@cache
-def queries(name: str) -> Mapping[str, str]:
-    """Read a file of named queries."""
-    parts = _NAME.split(sql_text(f"{name}.sql"))
-    return dict(zip(parts[1::2], (text.strip() for text in parts[2::2]), strict=True))
-
-
-def sql_text(file: str) -> str:
-    """Read one of our SQL files."""
-    return (files("honeyguide") / "adapters" / "store" / "sqlite" / "sql" / file).read_text("utf-8")
 
 
 class _Translated:
@@ -70,21 +52,17 @@ class _Translated:
             raise translate(error, self._path) from error
 
 
-class Database:
-    """One connection. Writing begins a transaction by itself; `flush` commits what has gathered.
+class SqliteDatabase(Database):
+    """One connection to a file. Whoever writes has the write lock of the file until the commit."""
 
-    Rows and counts that nobody reads before the commit wait for it (`later`, `count`), because many pages share one.
-    """
+    folder = "sqlite"
 
     def __init__(
         self, path: str, busy_s: float = BUSY_S, open_file: Callable[[str], Opened] = open_to_write
     ) -> None:
-        self.path = path
-        self.turn = 0  # how many times we had the write lock: what was done in an earlier turn is committed, or undone
+        super().__init__(path)
         self._busy_s = busy_s
         self._translated = _Translated(path)
-        self._rows: dict[str, list[Sequence[Any]]] = {}
-        self._counts: dict[str, dict[tuple[Any, ...], int]] = {}
         with self._translated:
             self._connection, self._state = open_file(path)
         self._file = os.path.abspath(path)  # noqa: PTH100 - the path as it is; pathlib would tidy it
@@ -105,66 +83,40 @@ class Database:
             time.sleep(_LOOK_S)
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Read rows."""
         with self._translated:
             return self._run(sql, values).fetchall()
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Read the first row, or None."""
         with self._translated:
             return self._run(sql, values).fetchone()
 
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
-        """Read rows one by one, as far as the caller goes."""
         with self._translated:
             yield from self._run(sql, values)
+
+    def version(self) -> int:
+        return int(self.one("PRAGMA data_version")[0])
+
+    def lock(self, _name: str) -> None:
+        self.begin_write()  # which locks everything
 
     # --- writing ---
 
     def write(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> sqlite3.Cursor:
-        """Change something; it is committed by the next `flush`."""
         self.begin_write()
         with self._translated:
             return self._connection.execute(sql, values)
 
     def changed(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        """Change something, and read what it returns."""
         with self._translated:
             return self.write(sql, values).fetchall()
 
     def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Change many things alike."""
         if not rows:
             return
         self.begin_write()
         with self._translated:
             self._connection.executemany(sql, rows)
-
-    def later(self, sql: str, *rows: Sequence[Any]) -> None:
-        """Change something before the next commit, or before somebody reads it: see `write_waiting`."""
-        self.begin_write()
-        self._rows.setdefault(sql, []).extend(rows)
-
-    def count(self, sql: str, key: tuple[Any, ...], amount: int) -> None:
-        """Add to a counter before the next commit; the statement takes the amount, then the key."""
-        self.begin_write()
-        counted = self._counts.setdefault(sql, {})
-        counted[key] = counted.get(key, 0) + amount
-
-    def counted(self, sql: str, key: tuple[Any, ...]) -> int:
-        """Tell what waits to be added to a counter."""
-        return self._counts.get(sql, {}).get(key, 0)
-
-    def write_waiting(self) -> None:
-        """Write what waits."""
-        rows, self._rows = self._rows, {}
-        counts, self._counts = self._counts, {}
-        if not self.is_open:
-            return  # a full disk has rolled back the turn that they belong to
-        for sql, values in rows.items():
-            self.write_many(sql, values)
-        for sql, counted in counts.items():
-            self.write_many(sql, [(amount, *key) for key, amount in counted.items()])
 
     def script(self, text: str) -> None:
         """Run several statements inside the transaction."""
@@ -174,20 +126,17 @@ class Database:
                 self._connection.execute(statement)
 
     def begin_write(self) -> None:
-        """Take the write lock before reading what a decision to write depends on."""
         if not self._connection.in_transaction:
             with self._translated:
                 self._run("BEGIN IMMEDIATE")
             self.turn += 1
-            self._rows, self._counts = {}, {}
+            self._drop_waiting()
 
     @property
     def is_open(self) -> bool:
-        """Whether something waits for a commit."""
         return self._connection.in_transaction
 
     def flush(self) -> None:
-        """Commit."""
         self.write_waiting()
         if self.is_open:
             if identity_of(self._file) != self._identity:
@@ -196,8 +145,7 @@ class Database:
                 self._run("COMMIT")
 
     def undo(self) -> None:
-        """Give up what was not committed."""
-        self._rows, self._counts = {}, {}
+        self._drop_waiting()
         if self.is_open:
             with self._translated:
                 self._connection.execute("ROLLBACK")
@@ -245,7 +193,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 def translate(error: sqlite3.Error | UnicodeDecodeError, path: str) -> StoreError:
     """Make a sentence of an error."""
     if isinstance(error, UnicodeDecodeError):
-        return StoreError(path, _DAMAGED)
+        return damaged(path)
     name = _name(error)
     if _is_busy(error):
         return StoreBusyError(
@@ -259,47 +207,6 @@ def translate(error: sqlite3.Error | UnicodeDecodeError, path: str) -> StoreErro
     return StoreError(path, f"cannot be used: {shown(str(error), 200)}")
 
 
-# What goes wrong where a text of ours, such as JSON or a URL, turns out to be none, or a row is missing.
-_UNEXPECTED = (TypeError, ValueError, LookupError, OverflowError, RecursionError, struct.error)
-
-
-def reads(method: Callable[P, R]) -> Callable[P, R]:
-    """Let a method of somebody with a `_db` say that the file is damaged where it holds what we never write.
-
-    SQLite checks types and ranges (sql/schema.sql); what texts and lists of numbers mean, only reading shows.
-    """
-
-    @wraps(method)
-    def read(*args: P.args, **settings: P.kwargs) -> R:
-        try:
-            return method(*args, **settings)
-        except _UNEXPECTED as error:
-            raise _damaged(args[0]) from error
-
-    @wraps(method)
-    def walk(*args: P.args, **settings: P.kwargs) -> Iterator[Any]:
-        try:
-            yield from cast("Iterator[Any]", method(*args, **settings))
-        except _UNEXPECTED as error:
-            raise _damaged(args[0]) from error
-
-    return cast("Callable[P, R]", walk) if isgeneratorfunction(method) else read
-
-
-_FIRST_S, _LAST_S = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999, in seconds since 1970
-
-
-def check_numbers(*numbers: float | None) -> None:
-    """Refuse times and scores that the schema keeps out: whoever wrote the file may have switched its checks off."""
-    if not all(number is None or _FIRST_S <= number <= _LAST_S for number in numbers):
-        raise ValueError(numbers)
-
-
-def _damaged(reader: Any) -> StoreError:
-    path: str = reader._db.path  # noqa: SLF001 - of the very object whose method is wrapped
-    return StoreError(path, _DAMAGED)
-
-
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT 1000"
 # What SQLite itself adds when somebody runs ANALYZE.
 _STATISTICS = frozenset(
@@ -309,7 +216,7 @@ _STATISTICS = frozenset(
 _Schema = frozenset[tuple[str, ...]]
 
 
-def check_schema(db: Database, script: str) -> None:
+def check_schema(db: SqliteDatabase, script: str) -> None:
     """Refuse a file whose tables, indexes, views and triggers are not exactly those that the script makes."""
     if _by_words(db.all(_SCHEMA)) - _STATISTICS != _expected(script):
         raise SchemaMismatchError(

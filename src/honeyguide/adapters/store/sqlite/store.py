@@ -12,21 +12,16 @@ from __future__ import annotations
 
 # ruff: noqa: D102 - ports/store.py says what the methods promise
 from contextlib import contextmanager
-from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from honeyguide.adapters.store.sqlite.contents import SqliteContents
-from honeyguide.adapters.store.sqlite.database import (
-    BUSY_S,
-    Database,
-    check_numbers,
-    check_schema,
-    queries,
-    reads,
-    sql_text,
-    statements,
-)
+from honeyguide.adapters.store.common.contents import SqlContents
+from honeyguide.adapters.store.common.database import named_queries, sql_text
+from honeyguide.adapters.store.common.history import SqlHistory
+from honeyguide.adapters.store.common.leases import SqlWorkers
+from honeyguide.adapters.store.common.queue import SqlQueue
+from honeyguide.adapters.store.common.runs import SqlRuns
+from honeyguide.adapters.store.sqlite.database import BUSY_S, SqliteDatabase, check_schema, statements
 from honeyguide.adapters.store.sqlite.files import (
     has_log,
     is_held,
@@ -36,14 +31,12 @@ from honeyguide.adapters.store.sqlite.files import (
     open_to_write,
     state_of,
 )
-from honeyguide.adapters.store.sqlite.history import SqliteHistory
-from honeyguide.adapters.store.sqlite.leases import SqliteWorkers
-from honeyguide.adapters.store.sqlite.queue import SqliteQueue
-from honeyguide.core.crawl.frontier import Run, RunSpec
 from honeyguide.errors import SchemaMismatchError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+
+    from honeyguide.core.crawl.frontier import Run
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
@@ -71,7 +64,7 @@ _OLDER = "was written by an older Honeyguide (version {} of the store), which th
 class SqliteStore:
     """A `Store` in a file; made if it is not there, or only read."""
 
-    _sql = queries("runs")
+    _sql = named_queries("sqlite", "runs")
 
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S, read_only: bool = False) -> None:
         self.path = str(path)
@@ -79,16 +72,16 @@ class SqliteStore:
         # Another process may make the log while we look for it, so a missing one is looked for twice.
         if not self._open(busy_s, read_only=read_only) and not self._open(busy_s, read_only=read_only):
             raise StoreError(self.path, _LOG_MISSING)
-        self.runs = SqliteRuns(self._db)
-        self.history = SqliteHistory(self._db)
-        self.contents = SqliteContents(self._db)
-        self._workers = SqliteWorkers(self._db)
-        self._queues: dict[int, SqliteQueue] = {}
+        self.runs = SqlRuns(self._db)
+        self.history = SqlHistory(self._db)
+        self.contents = SqlContents(self._db)
+        self._workers = SqlWorkers(self._db)
+        self._queues: dict[int, SqlQueue] = {}
 
-    def queue(self, run: Run) -> SqliteQueue:
+    def queue(self, run: Run) -> SqlQueue:
         """Open the queue of a run; there is one, as it remembers what it has read."""
         if run.id not in self._queues:
-            self._queues[run.id] = SqliteQueue(self._db, run.id, self._workers, self.history)
+            self._queues[run.id] = SqlQueue(self._db, run.id, self._workers, self.history)
         return self._queues[run.id]
 
     ledger = queue
@@ -179,7 +172,7 @@ class SqliteStore:
         has_had_log = is_new or is_held(self.path) or log_bytes(self.path) >= 0
         if not (is_new or read_only or is_held(self.path)):
             self._check_first(busy_s)
-        self._db = Database(self.path, busy_s, open_to_read if read_only else open_to_write)
+        self._db = SqliteDatabase(self.path, busy_s, open_to_read if read_only else open_to_write)
         try:
             self._prepare(read_only=read_only)
             has_more = bool(self._db.one(self._sql["has_more"])[0])
@@ -198,7 +191,7 @@ class SqliteStore:
         """Check whose file it is before anything of it is changed; again, if somebody has written to it meanwhile."""
         while True:
             before = state_of(self.path)
-            self._db = Database(self.path, busy_s, open_to_check)
+            self._db = SqliteDatabase(self.path, busy_s, open_to_check)
             try:
                 self._check(read_only=False)
             except StoreError:
@@ -216,7 +209,7 @@ class SqliteStore:
             self._db.one(f"PRAGMA {pragma}")
         if not version:
             self._create()
-            check_schema(self._db, sql_text("schema.sql"))
+            check_schema(self._db, sql_text("sqlite", "schema.sql"))
 
     def _check(self, *, read_only: bool) -> int:
         """Refuse what is not ours; returns the version, which a file has that has tables."""
@@ -226,54 +219,19 @@ class SqliteStore:
         if version != VERSION and (version or has_tables):
             raise SchemaMismatchError(self.path, (_NEWER if version > VERSION else _OLDER).format(version))
         if version:
-            check_schema(self._db, sql_text("schema.sql"))
+            check_schema(self._db, sql_text("sqlite", "schema.sql"))
         return int(version)
 
     def _create(self) -> None:
         """Make the tables; another process may have been faster."""
         self._db.begin_write()
         if not self._db.one("PRAGMA user_version")[0]:
-            self._db.script(sql_text("schema.sql"))
+            self._db.script(sql_text("sqlite", "schema.sql"))
             self._db.write(self._sql["add_log"])
             self._db.write(self._sql["add_kept"])
             self._db.write(f"PRAGMA user_version = {VERSION}")
             self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
         self._db.flush()
-
-
-class SqliteRuns:
-    """The `Runs` of a store."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        self._sql = queries("runs")
-
-    @reads
-    def begin(self, spec: RunSpec, now: float, *, restart: bool = False) -> Run:
-        self._db.flush()
-        self._db.begin_write()
-        found = None if restart else self._db.one(self._sql["latest"], (spec.key,))
-        if found is None:
-            number = self._db.write(self._sql["create"], (*astuple(spec), now, now)).lastrowid or 0
-            run = Run(number, spec, now, now)
-        else:
-            run = _run(found)
-            self._db.write(self._sql["resume"], (spec.request, now, run.id))
-        self._db.flush()
-        return run
-
-    def end(self, run: Run, why: str, now: float) -> None:
-        self._db.write(self._sql["end"], (why, now, run.id))
-        self._db.flush()
-
-    def due(self, now: float) -> Sequence[int]:
-        self._db.write_waiting()
-        return [run for (run,) in self._db.all(self._sql["due"], (now,))]
-
-    @reads
-    def list(self) -> Sequence[Run]:
-        self._db.write_waiting()
-        return [_run(row) for row in self._db.all(self._sql["all"])]
 
 
 def _check_file(path: Path, *, read_only: bool) -> bool:
@@ -303,9 +261,3 @@ def _check_file(path: Path, *, read_only: bool) -> bool:
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(100)
-
-
-def _run(row: tuple[Any, ...]) -> Run:
-    number, *spec, started_at, updated_at, claims, fetched, _, _, stopped = row
-    check_numbers(started_at, updated_at)
-    return Run(number, RunSpec(*spec), started_at, updated_at, fetched, claims, stopped)

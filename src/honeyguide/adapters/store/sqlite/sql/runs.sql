@@ -21,7 +21,7 @@ SELECT * FROM run WHERE key = ? ORDER BY id DESC LIMIT 1;
 
 -- name: create
 INSERT INTO run (key, command, topic, profile, profile_hash, request, started_at, updated_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id;
 
 -- name: resume
 -- Times only grow, whatever the clock says.

@@ -1,4 +1,4 @@
-"""History in the SQLite store.
+"""History.
 
 Owns: the tables `known`, `visit`, `listed`, `born`, `trust`, `prior`, `site_clock` and `age`. Must not know: what a visit
 means (core/recrawl/visits.py).
@@ -11,7 +11,7 @@ from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import check_numbers, queries, reads
+from honeyguide.adapters.store.common.database import check_numbers, reads
 from honeyguide.core.crawl.frontier import QueuedUrl
 from honeyguide.core.recrawl.clocks import DAY_S, EDGES_H, NO_COUNTS, SITE_DAYS, SiteAges, SiteClock
 from honeyguide.core.recrawl.history import (
@@ -30,7 +30,7 @@ from honeyguide.core.url.url import Url
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.store.sqlite.database import Database
+    from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.recrawl.clocks import Numbers
     from honeyguide.core.recrawl.history import Visit
     from honeyguide.core.recrawl.priors import PageClass
@@ -46,12 +46,12 @@ _NOTHING_SEEN = Rate(0.0, 0.0)
 _OUT_OF_ORDER_S = 3600.0  # visits are numbered as they are applied, and that is not quite as they were made
 
 
-class SqliteHistory:
-    """A `History` in the file of its store."""
+class SqlHistory:
+    """A `History` in the tables of its store."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._sql = queries("history")
+        self._sql = db.queries("history")
         self._turn = db.turn
         self._got: dict[int, HistoryEntry | None] = {}
         self._unwritten: set[int | str] = set()  # digests of URLs, and of what their pages say

@@ -1,7 +1,7 @@
-"""Groups of links and what was learnt of them in the SQLite store: which entry of a site is worth most (TOPIC-4c).
+"""Groups of links and what was learnt of them: which entry of a site is worth most (TOPIC-4c).
 
 Owns: the tables `link_group` and `learnt`, and `head_*` of a site whose links have groups. Must not know: leases, pages, how a worth
-is made (core). Start reading at `SqliteWorths.settle`.
+is made (core). Start reading at `SqlWorths.settle`.
 
 What is read is remembered until another process writes. A site is stale after its queue or its counts changed; the next
 claim finds its best entry again.
@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.store.sqlite.database import queries
 from honeyguide.core.crawl.learner import MAX_GROUPS, UNIT, Learner, LinkGroup, Tally
 from honeyguide.core.crawl.placement import rank_by_units, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from honeyguide.adapters.store.sqlite.database import Database
+    from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.crawl.learner import Lesson
     from honeyguide.core.rules.profile import LearnerRules
 
@@ -38,13 +37,13 @@ class _Site:
         self.best: int | None = None  # the group whose head is the best
 
 
-class SqliteWorths:
+class SqlWorths:
     """The groups of links of one run, and what was learnt of them."""
 
     def __init__(self, db: Database, run: int) -> None:
         self._db = db
         self._run = run
-        self._sql = queries("worths")
+        self._sql = db.queries("worths")
         self._sites: dict[int, _Site] = {}
         self._stale: set[int] = set()
         self._turn = -1
@@ -150,7 +149,7 @@ class SqliteWorths:
 
     def _check_version(self) -> None:
         if self._turn != self._db.turn:
-            self.check(self._db.one("PRAGMA data_version")[0])
+            self.check(self._db.version())
 
     def check(self, version: int) -> None:
         """Forget what was read if another process has written since: then the version of the data is another one."""

@@ -1,4 +1,4 @@
-"""What can be read of a run in the SQLite store: counts, rows, sightings, page records.
+"""What can be read of a run: counts, rows, sightings, page records.
 
 Owns: the reading queries of a run; nothing here changes anything. Must not know: leases.
 """
@@ -11,7 +11,7 @@ from array import array
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import check_numbers, queries, reads
+from honeyguide.adapters.store.common.database import check_numbers, reads
 from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, Sighting, State
 from honeyguide.core.crawl.learner import Tally
 from honeyguide.core.crawl.traps import MAX_FAMILIES, UrlShape
@@ -23,18 +23,18 @@ from honeyguide.core.why import Why
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.store.sqlite.database import Database
+    from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.page.likeness import Sketch
     from honeyguide.core.records import Record
 
 
-class SqliteLedger:
-    """A `Ledger` in the file of its store. What this process has done is there to be read, committed or not."""
+class SqlLedger:
+    """A `Ledger` in the tables of its store. What this process has done is there to be read, committed or not."""
 
     def __init__(self, db: Database, run: int) -> None:
         self._db = db
         self._run = run
-        self._sql = {**queries("ledger"), **queries("queue")}
+        self._sql = {**db.queries("ledger"), **db.queries("queue")}
 
     def _all(self, name: str, *values: Any) -> list[Any]:
         self._db.write_waiting()

@@ -1,6 +1,6 @@
-"""Pages as they were read, in the SQLite store: packed, each body once, the oldest dropped when there are too many bytes.
+"""Pages as they were read,: packed, each body once, the oldest dropped when there are too many bytes.
 
-Owns: packing and unpacking. Must not know: what a page is. Start reading at `SqliteContents.keep`. A store may be a
+Owns: packing and unpacking. Must not know: what a page is. Start reading at `SqlContents.keep`. A store may be a
 stranger's: nothing is unpacked beyond the size that its row names, and no row may name more than `MAX_BYTES`.
 """
 
@@ -12,13 +12,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.store.sqlite.database import queries, reads
+from honeyguide.adapters.store.common.database import reads
 from honeyguide.core.url.url import Url
 from honeyguide.errors import StoreError
 from honeyguide.ports.store import KeptPage
 
 if TYPE_CHECKING:
-    from honeyguide.adapters.store.sqlite.database import Database
+    from honeyguide.adapters.store.common.database import Database
 
 MAX_BYTES = 64 * 2**20  # of a body; what is fetched is smaller, unless a library call allows more
 _ZLIB, _ZSTD = 1, 2  # the column `codec`
@@ -26,12 +26,12 @@ _ZSTD_WINDOW = 23  # at most 2**23 bytes of memory to unpack: level 3 uses 2**21
 _NO_ZSTD = "keeps pages that were packed with zstd; pip install 'backports.zstd>=1.0' to read them"
 
 
-class SqliteContents:
+class SqlContents:
     """The `Contents` of a store."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._sql = queries("contents")
+        self._sql = db.queries("contents")
 
     @reads
     def keep(self, run: int, claim: int, page: KeptPage, max_bytes: int) -> int:

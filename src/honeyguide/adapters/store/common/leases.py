@@ -1,7 +1,7 @@
-"""Leases of one run in the SQLite store: given, taken over, released.
+"""Leases of one run: given, taken over, released.
 
 Owns: who works on a store (the table `worker`), who may fetch which entry, who may ask which site, and which entry of a site is the best. Must not know: what a
-page leaves behind (queue.py). Start reading at `SqliteLeases.claim`.
+page leaves behind (queue.py). Start reading at `SqlLeases.claim`.
 
 While a site has a pace to keep, one worker has it, and keeps the pace; another may have it when no lease of it is out,
 and asks it when `next_at` has come. So two workers together are as polite as one.
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from honeyguide.adapters.store.sqlite.database import queries, reads
-from honeyguide.adapters.store.sqlite.ledger import SqliteLedger
-from honeyguide.adapters.store.sqlite.worths import SqliteWorths
+from honeyguide.adapters.store.common.database import reads
+from honeyguide.adapters.store.common.ledger import SqlLedger
+from honeyguide.adapters.store.common.worths import SqlWorths
 from honeyguide.core.crawl.frontier import (
     Claimed,
     Lease,
@@ -39,7 +39,7 @@ from honeyguide.core.url.url import Url
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.adapters.store.sqlite.database import Database
+    from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.crawl.frontier import ClaimRequest, KnownState, SitePace
 
 
@@ -90,13 +90,13 @@ class _Left(NamedTuple):
     rank: int
 
 
-class SqliteLeases(SqliteLedger):
+class SqlLeases(SqlLedger):
     """The leases of a run, and what of it is kept in memory."""
 
-    def __init__(self, db: Database, run: int, workers: SqliteWorkers) -> None:
+    def __init__(self, db: Database, run: int, workers: SqlWorkers) -> None:
         super().__init__(db, run)
         self._workers = workers
-        self._worths = SqliteWorths(db, run)
+        self._worths = SqlWorths(db, run)
         self._site_ids: dict[str, int] = {}
         self._states: dict[int, KnownState] = {}
         self._out: Counter[int] = Counter()  # our leases by site
@@ -328,12 +328,12 @@ def _below(request: ClaimRequest) -> int:
 # --- workers ---
 
 
-class SqliteWorkers:
+class SqlWorkers:
     """The workers of one store; we are one of them as soon as we hold a lease."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._sql = queries("runs")
+        self._sql = db.queries("runs")
         self._token = uuid4().hex
         self._id: int | None = None
         self._may_be_known = False  # after something was undone

@@ -1,7 +1,7 @@
-"""The queue of one run in the SQLite store: what becomes of pages, and what they leave behind.
+"""The queue of one run: what becomes of pages, and what they leave behind.
 
 Owns: the writing queries of a run, but for leases (leases.py). Must not know: why links are placed as they are (core),
-when to commit (the job). Start reading at `SqliteQueue.commit_page`.
+when to commit (the job). Start reading at `SqlQueue.commit_page`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.adapters.store.sqlite.database import reads
-from honeyguide.adapters.store.sqlite.history import NO_PAGE
-from honeyguide.adapters.store.sqlite.leases import SqliteLeases
-from honeyguide.adapters.store.sqlite.ledger import pack, shape_of
+from honeyguide.adapters.store.common.database import reads
+from honeyguide.adapters.store.common.history import NO_PAGE
+from honeyguide.adapters.store.common.leases import SqlLeases
+from honeyguide.adapters.store.common.ledger import pack, shape_of
 from honeyguide.core.crawl import limits
 from honeyguide.core.crawl.frontier import TOO_DEEP, Done, Dropped, KnownState, Retry, State, is_fetch
 from honeyguide.core.crawl.placement import rank_due
@@ -23,9 +23,9 @@ from honeyguide.ports.store import PageView
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from honeyguide.adapters.store.sqlite.database import Database
-    from honeyguide.adapters.store.sqlite.history import SqliteHistory
-    from honeyguide.adapters.store.sqlite.leases import SqliteWorkers
+    from honeyguide.adapters.store.common.database import Database
+    from honeyguide.adapters.store.common.history import SqlHistory
+    from honeyguide.adapters.store.common.leases import SqlWorkers
     from honeyguide.core.crawl.frontier import (
         Discovered,
         FrontierRow,
@@ -45,10 +45,10 @@ _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _LINK, _TWIN, _VERSION = 0, 1, 3  # kinds of rows of the query `look`; 2 is the lease
 
 
-class SqliteQueue(SqliteLeases):
-    """A `Queue` in the file of its store."""
+class SqlQueue(SqlLeases):
+    """A `Queue` in the tables of its store."""
 
-    def __init__(self, db: Database, run: int, workers: SqliteWorkers, history: SqliteHistory) -> None:
+    def __init__(self, db: Database, run: int, workers: SqlWorkers, history: SqlHistory) -> None:
         super().__init__(db, run, workers)
         self._history = history
         self._sites: frozenset[str] | None = None
