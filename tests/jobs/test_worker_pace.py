@@ -51,7 +51,7 @@ class SlowStore(MemoryStore):
 
     def __init__(self, other: MemoryStore, clock: FrozenClock, *, adopts: bool) -> None:
         super().__init__(other)
-        self.clock = clock
+        self.ticking = clock
         self.adopts = adopts
         self.handed_over_at = 0.0
 
@@ -67,8 +67,8 @@ class SlowStore(MemoryStore):
 
     def slowly(self, take: Any, request: ClaimRequest) -> Any:
         taken = take(request)
-        self.clock._now += WAITED_S  # noqa: SLF001 - a clock that only tests have
-        self.handed_over_at = self.handed_over_at or self.clock.now()
+        self.ticking._now += WAITED_S  # noqa: SLF001 - a clock that only tests have
+        self.handed_over_at = self.handed_over_at or self.ticking.now()
         return taken
 
 

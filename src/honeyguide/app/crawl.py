@@ -229,7 +229,7 @@ class CrawlSession:
     job: CrawlJob
     tally: CrawlTally = field(default_factory=CrawlTally)
     run: Run | None = None
-    network: Network = opened_fetcher
+    network: Network | None = None
 
     @property
     def begun(self) -> Run:
@@ -272,11 +272,12 @@ class CrawlSession:
         from honeyguide.jobs.crawl import Crawler
         from honeyguide.jobs.request import spec_of
 
+        network = self.network or partial(opened_fetcher, clock=self.store.clock)
         job = self.job
         helped: dict[str, bool] = {}
         how = Rendering(job.request.render, job.policy, job.profile, self._named(), helped)
         async with (
-            self.network(job.policy, self._named()) as (polite, clock),
+            network(job.policy, self._named()) as (polite, clock),
             opened_rendering(polite, how) as fetcher,
         ):
             started_at = clock.now()

@@ -140,3 +140,24 @@ def with_links(records: Iterable[Record], *, links: bool) -> Iterator[Record]:
     for record in records:
         bare = {name: value for name, value in record.items() if name != "links"}
         yield {**bare, "links": record.get("links")} if links else bare
+
+
+_DATABASES = ("postgresql://", "postgres://")
+
+
+def is_database(path: str | Path) -> bool:
+    """Tell whether a store is in a database on a server, not in a file."""
+    return str(path).startswith(_DATABASES)
+
+
+def store_name(path: str | Path) -> str:
+    """Give the name of a store as people may see it: without the password of a database.
+
+    >>> store_name("postgresql://crawler:secret@db.example/web?password=secret")
+    'postgresql://crawler@db.example/web'
+    """
+    if not is_database(path):
+        return str(path)
+    scheme, _, rest = str(path).partition("?")[0].partition("://")
+    account, at, place = rest.rpartition("@")
+    return f"{scheme}://{account.partition(':')[0]}{at}{place}"

@@ -18,7 +18,7 @@ from honeyguide.adapters.files.rows import rejected_name
 from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
-from honeyguide.app.files import check_table, column_names, write_table
+from honeyguide.app.files import check_table, column_names, store_name, write_table
 from honeyguide.app.known import StoreTable, known_sources, open_known
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
@@ -166,7 +166,7 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
         )
     )
     with opened_store(path, read_only=True) as store:
-        ranker = StoreTable(store, chosen, policy, str(path))
+        ranker = StoreTable(store, chosen, policy, store_name(path))
         check_budget(ranker, query)
         return ranker.plan(query)
 
@@ -222,8 +222,9 @@ def open_plan(
     profile, policy = request.profile, request.policy
     if request.store is not None:
         with opened_store(request.store, create=False, read_only=not request.can_enqueue) as store:
-            stored = StoreTable(store, profile, policy or LEARNED, request.store)
-            yield PlanSession(stored, profile, request.store, stored)
+            name = store_name(request.store)
+            stored = StoreTable(store, profile, policy or LEARNED, name)
+            yield PlanSession(stored, profile, name, stored)
         return
     ranker = open_known(
         known_sources(request.files, request.input_format, request.columns, on_rows),

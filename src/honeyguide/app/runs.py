@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from honeyguide.app.files import is_database
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import PASSING_RULES
 from honeyguide.core.crawl.limits import FULL, MANY
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from honeyguide.adapters.store.postgres.store import PostgresStore
     from honeyguide.adapters.store.sqlite.store import SqliteStore
     from honeyguide.core.crawl.frontier import Counts, FrontierRow, Run
     from honeyguide.core.records import Record
@@ -94,8 +96,14 @@ def rule_words(rule: str, profile: Profile | None = None) -> str:
 # --- stores and runs ---
 
 
-def open_store(path: str | Path, *, create: bool = True, read_only: bool = False) -> SqliteStore:
+def open_store(
+    path: str | Path, *, create: bool = True, read_only: bool = False
+) -> SqliteStore | PostgresStore:
     """Open a store, or create it unless `create` is false; with `read_only` nothing is ever written."""
+    if is_database(path):
+        from honeyguide.adapters.store.postgres.store import PostgresStore
+
+        return PostgresStore(str(path), create=create, read_only=read_only)
     from honeyguide.adapters.store.sqlite.store import SqliteStore  # sqlite3 is for those who crawl
 
     if "\0" in str(path):
@@ -143,11 +151,11 @@ def delete_run(path: str | Path, number: int) -> Counts:
 
 
 def compact_store(path: str | Path) -> tuple[int, int]:
-    """Give the room of what was deleted back to the disk; gives the bytes of the file before and afterwards."""
+    """Give the room of what was deleted back to the disk; gives the bytes of the store before and afterwards."""
     with closing(open_store(path, create=False)) as store:
-        before = os.path.getsize(path)  # noqa: PTH202 - as in `open_store`
+        before = store.size
         store.compact(time.time())
-    return before, os.path.getsize(path)  # noqa: PTH202 - as above
+        return before, store.size
 
 
 def find_run(store: Store, number: int | None = None) -> Run:

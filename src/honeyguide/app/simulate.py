@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import STDIN
 from honeyguide.adapters.policies import POLICIES
 from honeyguide.app.arguments import moment_of
+from honeyguide.app.files import store_name
 from honeyguide.app.runs import open_store
 from honeyguide.app.tools.checked import check_fields
 from honeyguide.core.records import SCHEMA
@@ -150,7 +151,7 @@ def _worlds(request: SimulateRequest) -> Iterator[World]:
             yield read_world(text, window, request.seed)
     if request.store:
         with closing(open_store(request.store, read_only=True)) as store:
-            yield stored_world(str(request.store), store.history, window, request.seed)
+            yield stored_world(store_name(request.store), store.history, window, request.seed)
 
 
 def _amount(text: str, field: str) -> tuple[float, str]:

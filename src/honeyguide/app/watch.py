@@ -52,7 +52,7 @@ async def watch_store(
             reopen_refused(opened, opened.runs.list())
         named = [seed for run in latest_runs(opened.runs.list()) for seed in opened.ledger(run).seeds()]
         async with (
-            opened_fetcher(policy, named, fetcher, clock) as (polite, ticking),
+            opened_fetcher(policy, named, fetcher, clock or opened.clock) as (polite, ticking),
             AsyncExitStack() as stack,
         ):
             rendering: dict[str, Fetcher] = {}

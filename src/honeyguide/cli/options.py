@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from honeyguide.app.arguments import Access, check_no_login, fetch_policy, fields_of, read_logins, read_time
-from honeyguide.app.files import STDIN, Rejected, check_replaceable, expanded, kind_of, name_of
+from honeyguide.app.files import STDIN, Rejected, check_replaceable, expanded, kind_of, name_of, store_name
 from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
 from honeyguide.core.text.printable import printable
@@ -165,12 +165,16 @@ class KeepOptions:
 
 def store_option() -> Any:
     """Declare --store of a command that works on what crawls have kept."""
-    return option("--store FILE", "The store that crawls are kept in.", default=STORE)
+    return option(
+        "--store FILE",
+        "The store that crawls are kept in: a file, or postgresql://… for several machines.",
+        default=STORE,
+    )
 
 
 def name_run(store: str, run: int, newest: int) -> str:
     """Write the options that name a run of a store, unless they are the defaults."""
-    named = "" if store == STORE else f" --store {shlex.quote(store)}"
+    named = "" if store == STORE else f" --store {shlex.quote(store_name(store))}"
     return named + ("" if run == newest else f" --run {run}")
 
 

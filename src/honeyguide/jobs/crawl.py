@@ -129,7 +129,8 @@ class Session:
         self.clock = crawler.clock
         self._queue: Queue = crawler.store.queue(run)
         self._intake: PageIntake
-        self._rules = crawler.profile.crawl.for_traversal(context.traversal)
+        rules = crawler.profile.crawl.for_traversal(context.traversal)
+        self._rules = replace(rules, lease_s=min(rules.lease_s, crawler.store.lease_s))
         limits = machine.CrawlLimits(
             self._rules, budgets_of(request, run), request.max_time_s, request.only_due
         )

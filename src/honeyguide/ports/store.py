@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass, Watched
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.url.url import Url
+    from honeyguide.ports.fetch import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,14 @@ class Store(Protocol):
     @property
     def contents(self) -> Contents:
         """Pages as they were read."""
+
+    @property
+    def lease_s(self) -> float:
+        """How long a worker may be silent at most, before others take over what it holds."""
+
+    @property
+    def clock(self) -> Clock | None:
+        """The clock of all workers; None: that of the machine."""
 
     def queue(self, run: Run) -> Queue:
         """Open the queue of a run, to work on it."""

@@ -8,6 +8,7 @@ Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not kn
 from __future__ import annotations
 
 from contextlib import contextmanager
+from math import inf
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl import limits
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Outcome, ScheduledVisit, Sighting
     from honeyguide.core.crawl.judge import Findings
     from honeyguide.core.url.url import Url
+    from honeyguide.ports.fetch import Clock
     from honeyguide.ports.store import Intake
 
 
@@ -364,15 +366,14 @@ class MemoryQueue(MemoryRun):
 
 
 class MemoryStore:
-    """A `Store` in memory. A transaction that fails is not undone, because its data ends with the process.
-
-    `MemoryStore(other)` is another worker on the data of that store.
-    """
+    """A `Store` in memory, where nothing is undone; `MemoryStore(other)` is another worker on the data of that store."""
 
     runs: MemoryRuns
     history: MemoryHistory
     contents: MemoryContents
     worker: int
+    lease_s = inf
+    clock: Clock | None = None
 
     def __init__(self, other: MemoryStore | None = None) -> None:
         self.runs = MemoryRuns() if other is None else other.runs
@@ -391,8 +392,7 @@ class MemoryStore:
     def transaction(self) -> Iterator[None]:
         yield
 
-    def flush(self) -> None:
-        """Nothing waits."""
+    def flush(self) -> None: ...
 
     def close(self) -> None:
         self.workers.pop(self.worker, None)

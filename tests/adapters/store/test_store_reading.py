@@ -271,6 +271,7 @@ def test_a_name_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     filled(tmp_path / "h.db").close()
     store = open_store("h.db", read_only=True)
+    assert isinstance(store, SqliteStore)
     assert links(store) == 100
     store.close()
 

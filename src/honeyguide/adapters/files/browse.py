@@ -99,6 +99,10 @@ class StoreBrowser:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
+        if "://" in self.path:
+            raise InputError(
+                "the studio searches pages of stores in a file; honeyguide export reads this one"
+            )
         connection, _ = open_to_read(self.path)
         ends_at = time.monotonic() + LIMIT_S
         try:

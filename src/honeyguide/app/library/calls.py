@@ -226,7 +226,7 @@ class Crawl:
             if arrived.qsize() >= _AHEAD:
                 has_room.clear()
 
-        session = CrawlSession(store, self.job, network=self._network(has_room))
+        session = CrawlSession(store, self.job, network=self._network(store, has_room))
         work = asyncio.create_task(session.crawl(take))
         work.add_done_callback(lambda _: arrived.put_nowait(None))
         try:
@@ -239,12 +239,15 @@ class Crawl:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    def _network(self, has_room: asyncio.Event) -> Network:
+    def _network(self, store: Store, has_room: asyncio.Event) -> Network:
         @asynccontextmanager
         async def opened(
             policy: FetchPolicy, named: Iterable[Url]
         ) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
-            async with opened_fetcher(policy, named, self.fetcher, self.clock) as (polite, clock):
+            async with opened_fetcher(policy, named, self.fetcher, self.clock or store.clock) as (
+                polite,
+                clock,
+            ):
                 polite.hold = has_room.wait
                 yield polite, clock
 

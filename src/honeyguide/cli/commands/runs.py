@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.app.files import ContentWish, check_table, column_names, write_table
+from honeyguide.app.files import ContentWish, check_table, column_names, store_name, write_table
 from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
 from honeyguide.app.tools.kept import PageChoice, PageExport, check_rule, choose, stored_pages, topic_of_run
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
@@ -137,7 +137,7 @@ def delete(number: int, options: _StoreOptions) -> None:
 def compact(options: _StoreOptions) -> None:
     """Make the file of a store as small as what it holds; needs as much room again while it works."""
     before, after = compact_store(_store(options))
-    note(f"{_store(options)} has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f} MB")
+    note(f"{store_name(_store(options))} has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f} MB")
 
 
 def _store(options: _StoreOptions) -> str:

@@ -18,6 +18,7 @@ import click
 
 from honeyguide.app.crawl import CrawlJob, CrawlSession
 from honeyguide.app.files import (
+    store_name,
     STDIN,
     ContentKeeper,
     ContentWish,
@@ -330,7 +331,7 @@ class Work:
         for title, rules in group_rules(counts).items():
             lines += rule_lines(title, rules, self.job.profile)
         named = name_run(options.store, result.run.id, result.newest_run)
-        run = f"This is run {result.run.id} of {options.store}"
+        run = f"This is run {result.run.id} of {store_name(options.store)}"
         lines.append(f"{run}; honeyguide explain URL{named} says what became of a page.")
         click.echo("\n".join(map(line_for_people, lines)), err=True)
 

@@ -73,7 +73,10 @@ class SqlHistory:
         old = self.get(visit.digest)
         if old is None and visit.moved_from is not None:
             old = heir_of(self.get(visit.moved_from), visit)
-        site = UNKNOWN_SITE if old is None or old.seen_at is None else self.site(site_of(visit.url))
+        site = UNKNOWN_SITE
+        if old is not None and old.seen_at is not None:
+            self._db.lock("history")  # what is known of sites is read, added to and written
+            site = self.site(site_of(visit.url))
         known = next_known(old, visit, site, run)
         self._put(known)
         if not visit.is_redirect_source:

@@ -49,7 +49,7 @@ _NOBODY = -1  # no worker's number
 _alive: set[str] = set()  # tokens of the stores that this process has open
 
 
-class _Head(NamedTuple):
+class SiteHead(NamedTuple):
     """A row of `sites_by_head`."""
 
     site: int
@@ -75,7 +75,7 @@ class _Head(NamedTuple):
         return WaitingSite(self.name, self.blocked_until, used, bool(self.is_external), self.rank)
 
 
-class _Left(NamedTuple):
+class LeftLease(NamedTuple):
     """A row of `leased`: a lease that a worker left behind."""
 
     entry: int
@@ -119,7 +119,7 @@ class SqlLeases(SqlLedger):
         self._is_paced = request.delay_s is not None
         leases: list[Lease] = []
         in_flight = dict(request.in_flight)
-        head: _Head | None = None
+        head: SiteHead | None = None
         is_last = False
         while len(leases) < request.limit:
             if head is not None and is_last and request.learner and head.worker == self._workers.id:
@@ -158,13 +158,13 @@ class SqlLeases(SqlLedger):
 
     def _best_site(
         self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
-    ) -> tuple[_Head | None, bool]:
+    ) -> tuple[SiteHead | None, bool]:
         """Find the site whose best entry is best, among those that may be asked, and tell whether no other is left."""
         external: int | None = None
         if request.learner is not None:
             self._worths.settle(request.learner)
-        values = (self._run, _below(request), request.now, self._workers.id)
-        rows = map(_Head._make, self._db.walk(self._sql["sites_by_head"], values))
+        values = (self._run, below(request), request.now, self._workers.id)
+        rows = map(SiteHead._make, self._db.walk(self._sql["sites_by_head"], values))
         for head in rows:
             if head.is_external and external is None:
                 external = self._external()
@@ -178,24 +178,24 @@ class SqlLeases(SqlLedger):
         return None, True
 
     def _next_of(
-        self, head: _Head, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
-    ) -> _Head | None:
+        self, head: SiteHead, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
+    ) -> SiteHead | None:
         """Give the next entry of the site of a lease, which is the last site that may be asked; None if it has to wait."""
         best = self._worths.best(head.site, request.learner) if request.learner else None
-        if best is None or best[0] >= _below(request):
+        if best is None or best[0] >= below(request):
             return None
         used = {name: getattr(head, name) + 1 for name in ("leased", "run_leased", "run_claims")}
         head = head._replace(rank=best[0], entry=best[1], **used)
         spent = self._external() if head.is_external else None
         return head if is_open(request, head.waiting, in_flight.get(head.name, ()), spent) else None
 
-    def _may_ask(self, head: _Head, request: ClaimRequest) -> bool:
+    def _may_ask(self, head: SiteHead, request: ClaimRequest) -> bool:
         """Tell whether a site is ours or free; one without a pace is everybody's."""
         if not head.is_alive or head.worker == self._workers.id or request.delay_s is None:
             return True
         return request.delay_s == 0 and head.delay_s == 0
 
-    def _lease(self, head: _Head, request: ClaimRequest) -> Lease:
+    def _lease(self, head: SiteHead, request: ClaimRequest) -> Lease:
         me = self._workers.register(request.now, request.until)
         claim = head.run_claims + 1
         worth = self._worths.note(head.site, head.entry, request.learner) if request.learner else None
@@ -208,11 +208,11 @@ class SqlLeases(SqlLedger):
         self._site_ids[head.name] = head.site
         return self._read_lease(row, head, claim, starts)
 
-    def _start_at(self, request: ClaimRequest, site: _Head | _Left) -> float:
+    def _start_at(self, request: ClaimRequest, site: SiteHead | LeftLease) -> float:
         is_abandoned = site.worker not in (None, self._workers.id)
         return start_at(request, site.next_at, site.delay_s, is_abandoned=is_abandoned)
 
-    def _read_lease(self, row: Sequence[Any], at: _Head | _Left, claim: int, starts: float) -> Lease:
+    def _read_lease(self, row: Sequence[Any], at: SiteHead | LeftLease, claim: int, starts: float) -> Lease:
         (
             url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth, parent, known, rank, group,
         ) = row  # fmt: skip
@@ -246,16 +246,16 @@ class SqlLeases(SqlLedger):
             self._give_back(left[request.limit :])
         return tuple(taken)
 
-    def _left_behind(self, now: float, me: int) -> list[_Left]:
+    def _left_behind(self, now: float, me: int) -> list[LeftLease]:
         """List the leases of workers that are gone."""
-        return list(map(_Left._make, self._db.all(self._sql["leased"], (self._run, now, me))))
+        return list(map(LeftLease._make, self._db.all(self._sql["leased"], (self._run, now, me))))
 
     def _sweep(self, now: float) -> None:
         """Queue again what is due, and what workers held that are gone."""
         self._give_back(self._left_behind(now, self._workers.id))
         self._refresh(site for (site,) in self._db.changed(self._sql["due"], (self._run, now)))
 
-    def _give_back(self, left: Sequence[_Left]) -> None:
+    def _give_back(self, left: Sequence[LeftLease]) -> None:
         for one in left:
             self._db.write(self._sql["give_back"], (one.entry,))
             self._states.pop(one.digest, None)
@@ -273,8 +273,8 @@ class SqlLeases(SqlLedger):
 
     def _rest(self, request: ClaimRequest, held: float | None) -> NoClaim:
         """Say why nothing was granted; others hold pages until `held`."""
-        values = (self._run, _below(request), request.now, self._workers.id)
-        heads = map(_Head._make, self._db.all(self._sql["sites_by_head"], values))
+        values = (self._run, below(request), request.now, self._workers.id)
+        heads = map(SiteHead._make, self._db.all(self._sql["sites_by_head"], values))
         queued = [head.waiting for head in heads]
         due = self._db.all(self._sql["next_due"], (self._run, request.only_due))
         queued += [WaitingSite(*row) for row in due]
@@ -320,7 +320,7 @@ def _pages_left(request: ClaimRequest, fetched: int, leased: int) -> int:
     return request.limit if most is None else most - fetched - leased
 
 
-def _below(request: ClaimRequest) -> int:
+def below(request: ClaimRequest) -> int:
     """Give the rank below which a request may be served: what is scheduled has ranks below zero."""
     return 0 if request.only_due else _ANY_RANK
 

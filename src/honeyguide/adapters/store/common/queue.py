@@ -79,13 +79,13 @@ class SqlQueue(SqlLeases):
                 seen += self._db.counted(self._sql["seen"], (self._run, digest))
                 known[digest] = KnownState(state, rank, seen, rule, bool(is_https))
             elif kind == _TWIN:
-                twins.append(row[0])
+                twins.append(row[4])
             elif kind == _VERSION:
                 self._worths.check(row[0])
             else:
                 is_held = True
-                if not row[0]:
-                    self._history.note_unvisited(row[1])
+                if not row[5]:
+                    self._history.note_unvisited(row[0])
         self._remember((digest, known[digest]) for digest in missing if digest in known)
         shapes, self._shapes = tuple(self._shapes.values()), {}
         learnt = {} if lease.group is None else self._worths.learnt(self._site_of(lease))
@@ -172,11 +172,7 @@ class SqlQueue(SqlLeases):
     def _insert(self, found: Sequence[Discovered], parent: int | None) -> Counter[str]:
         """Write new links, as far as the limits of the run allow; returns how many were left out, by rule."""
         kept, skipped = self._within_limits(found)
-        self._db.write_many(self._sql["insert"], [self._new_row(one, parent) for one in kept])
-        firsts = [
-            (self._run, one.digest, parent, *one.sighting, 1) for one in kept if one.sighting is not None
-        ]
-        self._db.later(self._sql["sighting"], *firsts)
+        self._write_new(kept, parent)
         self._remember(
             (
                 one.digest,
@@ -189,6 +185,16 @@ class SqlQueue(SqlLeases):
         )  # fmt: skip
         self._refresh({self._site_ids[one.site] for one in kept if one.site is not None}, is_noted=True)
         return skipped
+
+    def _write_new(self, found: Sequence[Discovered], parent: int | None) -> None:
+        self._db.write_many(self._sql["insert"], [self._new_row(one, parent) for one in found])
+        self._note_first_sightings(found, parent)
+
+    def _note_first_sightings(self, found: Iterable[Discovered], parent: int | None) -> None:
+        rows = [
+            (self._run, one.digest, parent, *one.sighting, 1) for one in found if one.sighting is not None
+        ]
+        self._db.later(self._sql["sighting"], *rows)
 
     def _within_limits(self, found: Sequence[Discovered]) -> tuple[Sequence[Discovered], Counter[str]]:
         """Count URLs by site and by shape; take back what is over a limit, whoever has counted besides."""

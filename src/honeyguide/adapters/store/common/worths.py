@@ -98,6 +98,12 @@ class SqlWorths:
         ):
             self.touch(site, [number])
 
+    @property
+    def stale(self) -> set[int]:
+        """The sites whose best entry is to be found again."""
+        self._check_version()
+        return set(self._stale)
+
     def settle(self, rules: LearnerRules) -> None:
         """Find the best entry of each site that is stale, and write it where sites are compared."""
         self._check_version()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 # ruff: noqa: D102 - ports/store.py says what the methods promise
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from honeyguide.core.crawl.frontier import Run
+    from honeyguide.ports.fetch import Clock
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
@@ -65,6 +67,8 @@ class SqliteStore:
     """A `Store` in a file; made if it is not there, or only read."""
 
     _sql = named_queries("sqlite", "runs")
+    lease_s = inf  # processes of this machine can be seen
+    clock: Clock | None = None
 
     def __init__(self, path: str | Path, *, busy_s: float = BUSY_S, read_only: bool = False) -> None:
         self.path = str(path)
@@ -137,6 +141,11 @@ class SqliteStore:
         """Look through the whole file; gives what is wrong with it."""
         found = [str(row[0]) for row in self._db.all("PRAGMA integrity_check")]
         return () if found == ["ok"] else tuple(found)
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+        return Path(self.path).stat().st_size
 
     def delete(self, run: Run, now: float) -> None:
         """Delete a run, and what is known of URLs that no other run has met; refused while a crawl works on the store."""

@@ -3,9 +3,9 @@
 -- CROSS: the list first, then the index. INDEXED BY: the planner would rather walk through all pages in claim order.
 SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
 FROM json_each(?2) j CROSS JOIN entry e ON e.run = ?1 AND e.digest = j.value
-UNION ALL SELECT 1, e.url, NULL, NULL, NULL, NULL, NULL FROM (SELECT p.entry FROM visit p INDEXED BY visit_content
+UNION ALL SELECT 1, NULL, NULL, NULL, NULL, e.url, NULL FROM (SELECT p.entry FROM visit p INDEXED BY visit_content
   WHERE p.run = ?1 AND p.content = ?3 AND p.claim IS NOT NULL ORDER BY p.claim LIMIT ?4) t CROSS JOIN entry e ON e.id = t.entry
-UNION ALL SELECT 2, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest), e.digest, NULL, NULL, NULL, NULL
+UNION ALL SELECT 2, e.digest, NULL, NULL, NULL, NULL, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
 FROM entry e WHERE e.id = ?5 AND e.state = 1 AND e.worker = ?6 AND e.claim = ?7
 UNION ALL SELECT 3, data_version, NULL, NULL, NULL, NULL, NULL FROM pragma_data_version;
 

@@ -1,0 +1,294 @@
+"""One connection to PostgreSQL: transactions, trying again after a lost connection, and what errors mean to a person.
+
+Owns: `PostgresDatabase`, psycopg. Must not know: what the tables mean. Start reading at `PostgresDatabase.retried`.
+Nothing that is shown or logged has the password of an address in it: `name_of` makes what people see.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: D102 - common/database.py says what the methods promise
+import json
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from honeyguide.adapters.store.common.database import Database
+from honeyguide.errors import InputError, SchemaMismatchError, StoreBusyError, StoreError, shown
+
+try:
+    import psycopg
+    from psycopg import errors as pg
+    from psycopg.conninfo import conninfo_to_dict
+    from psycopg.types.numeric import Int8Dumper
+    from psycopg.types.string import StrDumperUnknown
+except ImportError:
+    raise InputError(
+        "a store in PostgreSQL needs psycopg, which is not installed; pip install 'psycopg[binary]>=3.2'"
+    ) from None
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from psycopg.abc import Buffer
+
+R = TypeVar("R")
+PATIENCE_S = 60.0  # a server that restarts is there again by then
+_FIRST_PAUSE_S, _LAST_PAUSE_S = 0.05, 2.0
+_BATCH = "WITH rows AS"  # what statements have in them that take all their rows as one JSON list
+# What a worker's connection is like. Plans go by indexes: statistics of a young table say that reading all of it is cheap.
+_SETTINGS = (
+    "SET search_path TO honeyguide",
+    "SET idle_in_transaction_session_timeout TO '60s'",
+    "SET lock_timeout TO '30s'",
+    "SET enable_seqscan TO off",
+    "SET enable_hashjoin TO off",
+    "SET enable_mergejoin TO off",
+    "SET jit TO off",
+)
+_PASSING = ("08", "40001", "40P01", "55P03", "57P01", "57P02", "57P03", "25P03", "57014")
+
+
+class _Text(StrDumperUnknown):
+    """Writes texts; PostgreSQL has no place for a NUL or half a character."""
+
+    def dump(self, obj: str) -> Buffer | None:
+        return obj.replace("\0", "\ufffd").encode("utf-8", "replace")
+
+
+def name_of(url: str) -> str:
+    """Give the address of a database as people may see it.
+
+    >>> name_of("postgresql://crawler:secret@db.example:5433/web?password=secret")
+    'postgresql://crawler@db.example:5433/web'
+    """
+    try:
+        found = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return "postgresql://"
+    user, port = found.get("user"), found.get("port")
+    host = str(found.get("host") or "")
+    place = (
+        (f"{user}@" if user else "") + ("" if host.startswith("/") else host) + (f":{port}" if port else "")
+    )
+    return f"postgresql://{place}/{found.get('dbname') or ''}"
+
+
+class PostgresDatabase(Database):
+    """One connection to a database. Reading holds no transaction open; writing begins one."""
+
+    folder = "postgres"
+
+    def __init__(self, url: str, *, read_only: bool = False, patience_s: float = PATIENCE_S) -> None:
+        super().__init__(name_of(url))
+        self._url = url
+        self._patience_s = patience_s
+        self._read_only = read_only
+        self.on_lost: Callable[[], None] = lambda: (
+            None
+        )  # what was learnt of an undone transaction is forgotten
+        self.reconnects = 0
+        self._connection = self._connect()
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        try:
+            connection = psycopg.connect(
+                self._url, autocommit=True, cursor_factory=psycopg.RawCursor, connect_timeout=10,
+                application_name="honeyguide",
+            )  # fmt: skip
+        except psycopg.Error as error:
+            raise self.translate(error) from None
+        connection.prepare_threshold = 1
+        connection.prepared_max = 200
+        connection.adapters.register_dumper(str, _Text)
+        connection.adapters.register_dumper(int, Int8Dumper)
+        for setting in (
+            *_SETTINGS,
+            *(("SET default_transaction_read_only TO on",) if self._read_only else ()),
+        ):
+            connection.execute(setting)
+        return connection
+
+    # --- trying again ---
+
+    def retried(self, work: Callable[[], R]) -> R:
+        """Do some work as one transaction, and again if it met a deadlock or the connection was lost.
+
+        Inside a transaction that is open already it is a part of that one.
+        """
+        if self.is_open:
+            return work()
+        deadline, pause_s = 0.0, _FIRST_PAUSE_S
+        while True:
+            try:
+                result = work()
+                self.flush()
+            except (StoreBusyError, psycopg.Error) as error:
+                deadline = deadline or time.monotonic() + self._patience_s
+                if time.monotonic() > deadline or not _may_pass(error):
+                    raise
+                self._recover()
+                time.sleep(pause_s)
+                pause_s = min(pause_s * 2, _LAST_PAUSE_S)
+            else:
+                return result
+
+    def _recover(self) -> None:
+        """Undo, and connect again if there is no connection; a server that starts may refuse."""
+        try:
+            self.undo()
+            if not self._connection.closed:
+                self._connection.execute("SELECT 1")
+                self.on_lost()
+                return
+        except (psycopg.Error, StoreError):
+            pass
+        self._connection.close()
+        try:
+            self._connection = self._connect()
+        except StoreError:
+            return
+        self.reconnects += 1
+        self.on_lost()
+
+    def _run(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+        try:
+            return self._connection.execute(sql, values or None)
+        except psycopg.Error as error:
+            raise self.translate(error) from error
+
+    def _read(self, sql: str, values: Sequence[Any]) -> Any:
+        if self.is_open:
+            return self._run(sql, values)
+        return self.retried(lambda: self._run(sql, values))
+
+    # --- reading ---
+
+    def version(self) -> int:
+        return self.turn  # others may always have written
+
+    def lock(self, name: str) -> None:
+        self.begin_write()
+        self._run(self.queries("runs")["lock"], (name,))
+
+    def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        found: list[Any] = self._read(sql, values).fetchall()
+        return found
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        return self._read(sql, values).fetchone()
+
+    def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        yield from self.all(sql, values)
+
+    # --- writing ---
+
+    def begin_write(self) -> None:
+        if not self.is_open:
+            self._run("BEGIN")
+            self.turn += 1
+            self._drop_waiting()
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE)
+
+    def write(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+        self.begin_write()
+        return self._run(sql, values)
+
+    def changed(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        found: list[Any] = self.write(sql, values).fetchall()
+        return found
+
+    def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        if not rows:
+            return
+        if _BATCH in sql:
+            self.write(sql, (json_of(rows),))
+        elif len(rows) == 1:
+            self.write(sql, rows[0])
+        else:
+            self.begin_write()
+            try:
+                self._connection.cursor().executemany(sql, rows)
+            except psycopg.Error as error:
+                raise self.translate(error) from error
+
+    def changed_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> list[Any]:
+        """Change many things alike, and read what that returns."""
+        return self.changed(sql, (json_of(rows),)) if rows else []
+
+    def flush(self) -> None:
+        self.write_waiting()
+        if self.is_open:
+            self._run("COMMIT")
+
+    def undo(self) -> None:
+        self._drop_waiting()
+        if not self._connection.closed and self.is_open:
+            self._run("ROLLBACK")
+
+    def vacuum(self) -> None:
+        """Let what was deleted be used again."""
+        self._run("VACUUM")
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def translate(self, error: psycopg.Error) -> StoreError:
+        """Make a sentence of an error; the text of the driver may quote the address, so it is shown for few of them."""
+        said = str(error) if error.sqlstate is None else ""  # a refused connection has no state
+        if "authentication failed" in said or "no password" in said:
+            return StoreError(self.path, "refuses this user or password; check the address of --store")
+        if "database" in said and "does not exist" in said:
+            return StoreError(self.path, "has no such database; create it with createdb")
+        if isinstance(error, pg.InsufficientPrivilege | pg.ReadOnlySqlTransaction):
+            return StoreError(
+                self.path, "this user may only read; use a role that owns the schema honeyguide"
+            )
+        if isinstance(error, pg.UndefinedTable | pg.UndefinedColumn):
+            return SchemaMismatchError(
+                self.path, "has other tables than a Honeyguide store; name another database"
+            )
+        if isinstance(error, pg.DiskFull):
+            return StoreError(
+                self.path, "the disk of the server is full; free some space and run the same command again"
+            )
+        if _may_pass(error):
+            return _PassingError(
+                self.path, "the connection was lost or the server was busy; run the same command again"
+            )
+        if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+            return _PassingError(
+                self.path, "cannot be reached; check the address of --store and that the server runs"
+            )
+        return StoreError(self.path, f"cannot be used: {shown(_diagnosis(error), 200)}")
+
+
+class _PassingError(StoreBusyError):
+    """An error that trying again may cure."""
+
+
+def _may_pass(error: Exception) -> bool:
+    if isinstance(error, _PassingError):
+        return True
+    state = getattr(error, "sqlstate", None)
+    return state is not None and state.startswith(_PASSING)
+
+
+def _diagnosis(error: psycopg.Error) -> str:
+    return error.diag.message_primary or type(error).__name__
+
+
+def json_of(rows: Sequence[Sequence[Any]]) -> str:
+    r"""Write rows as JSON; a NUL has no place in PostgreSQL's.
+
+    >>> json_of([(1, "a"), (2, "b\0")])
+    '[[1,"a"],[2,"b�"]]'
+    """
+    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    if "\\u0000" not in text:
+        return text
+    return json.dumps(
+        [[value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in row] for row in rows],
+        ensure_ascii=False, separators=(",", ":"),
+    )  # fmt: skip
