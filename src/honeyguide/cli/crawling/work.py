@@ -18,7 +18,6 @@ import click
 
 from honeyguide.app.crawl import CrawlJob, CrawlSession
 from honeyguide.app.files import (
-    store_name,
     STDIN,
     ContentKeeper,
     ContentWish,
@@ -28,6 +27,7 @@ from honeyguide.app.files import (
     SiteRow,
     StoredPages,
     named_rows,
+    store_name,
     with_links,
 )
 from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
