@@ -25,6 +25,8 @@ VIEWS = {
     "home": "/",
     "pick": "/pick",
     "site": "/pick/site?n=0",
+    "find": "/pick/find?search=lighting",
+    "ways": "/pick/find?search=lighting",
     "what-if": "/what-if",
     "crawl": "/crawl",
     "pages": "/crawl/pages?run=1",
@@ -42,11 +44,13 @@ def served(command: list[str], folder: str) -> Iterator[str]:
     """Run a studio; gives its address."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:  # noqa: S603 - ourselves
-        for line in process.stdout or ():
-            if found := re.search(r"http://\S+token=\S+", line):
-                yield found[0]
-                break
-        process.terminate()
+        try:
+            for line in process.stdout or ():
+                if found := re.search(r"http://\S+token=\S+", line):
+                    yield found[0]
+                    break
+        finally:
+            process.terminate()
 
 
 class Watched:
@@ -93,6 +97,13 @@ def walk(browser: Any, address: str, folder: str) -> list[str]:
     page.keyboard.press("/")
     page.keyboard.type("no such site")
     expect(page.locator("[data-count]").first).to_contain_text("0 of 1")
+    page.goto(f"{base}/")
+    page.get_by_label(re.compile("^Why was a page")).fill("emergency lighting")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="How to get it in").click()
+    page.get_by_role("button", name="Try it on all sites").first.click()
+    expect(page).to_have_url(f"{base}/what-if")
+    expect(page.locator("article.changed")).to_contain_text("emergency-lighting")
     page.goto(f"{base}/pick/site?n=0")
     page.locator("button[data-label=core]").first.click()
     expect(page.locator("button[data-label=core]").first).to_have_attribute("aria-pressed", "true")
@@ -154,6 +165,8 @@ def look(browser: Any, address: str, shots: str | None) -> Iterator[str]:
         page.goto(address)
         for name, path in VIEWS.items():
             page.goto(f"{base}{path}")
+            if name == "ways":
+                page.get_by_role("link", name="How to get it in").click()
             if page.locator("html").evaluate("page => page.scrollWidth - page.clientWidth") > 0:
                 yield f"{name} scrolls sideways at {width} pixels"
             for fault in Axe().run(page).response["violations"]:

@@ -10,11 +10,15 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner
 
+from honeyguide.adapters.files import browse
 from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views.crawls import StoreBrowser
+from honeyguide.app.views.plans import read_freshness
 from honeyguide.app.views.what_if import WhatIf, toml_text
 from honeyguide.cli.main import root
 from honeyguide.studio.server import EVENTS, POSTS, VIEWS, Studio, serve
@@ -228,7 +232,7 @@ def test_a_post_that_is_no_json_is_one_sentence(browser: Browser) -> None:
 
 # --- views ---
 
-SHOWN = ["/", "/pick", "/pick/site?n=0", "/what-if", "/crawl", "/crawl/pages?run=1", "/crawl/summary?run=1", "/crawl/tree?run=1",
+SHOWN = ["/", "/pick", "/pick/site?n=0", "/pick/find?search=alert", "/what-if", "/crawl", "/crawl/pages?run=1", "/crawl/summary?run=1", "/crawl/tree?run=1",
          "/crawl/live?run=1", "/why?url=/gutters", "/plan"]  # fmt: skip
 
 
@@ -279,6 +283,61 @@ def test_why_is_the_record_of_explain(browser: Browser, made: Made) -> None:
     said = run("explain", "/gutters", "--store", f"{made.folder}/store.db", "--format", "jsonl").stdout
     assert browser.json("/why.json?url=/gutters")["steps"] == json.loads(said)["steps"]
     assert browser.json("/why.json?url=/gutters")["url"] == json.loads(said)["url"]
+
+
+def test_a_page_is_found_and_each_way_to_get_it_in_was_tried(made: Made) -> None:
+    with opened(made) as browser:
+        (found,) = [one for one in browser.json("/pick/find.json?search=windows") if not one["rank"]]
+        query = urlencode({"n": 0, "url": found["url"]})
+        assert "/pick/ways?" in browser.get("/pick/find?search=windows")
+        ways = browser.json(f"/pick/ways.json?{query}")
+        assert ways
+        for way in ways:
+            answer = browser.post("/what-if/profile", {"key": way["key"], "value": way["value"]})
+            assert answer["problems"] == []
+            came = [
+                one["url"]
+                for event in browser.events("/what-if/events")
+                for one in event.get("changes", ())
+                if one["change"] == "entered"
+            ]
+            assert found["url"] in came, way["words"]
+            browser.post("/what-if/profile", {"toml": 'schema = 1\nextends = "company"\nname = "mine"\n'})
+        text = browser.get(f"/pick/ways?{query}")
+        assert text.count("data-try=") == len(ways)
+        assert "<script>alert" not in text
+        assert browser.ask("/pick/ways?n=0&url=https://nobody.example/", Cookie=browser.cookie)[0] == 400
+        assert "No homepage links such a page" in browser.get("/pick/find?search=nothing-like-it")
+
+
+def test_the_tree_of_a_large_run_is_drawn_and_can_be_counted(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = StoreBrowser(str(made.folder / "store.db"))
+    prefix = f"{made.address.split('/')[2]}/"
+    (all_sites, is_exact), below = browser.branches(1, ""), browser.branches(1, prefix)[0]
+    assert is_exact
+    monkeypatch.setattr(browse, "DRAWN", 4)
+    drawn, is_exact = browser.branches(1, "")
+    assert not is_exact
+    assert {one.name for one in drawn} <= {one.name for one in all_sites}
+    assert browser.branches(1, "", is_exact=True) == (all_sites, True)
+    assert browser.branches(1, prefix) == (below, True)  # few were drawn, so all are counted
+    assert sum(one.urls for one in all_sites) == 10
+
+
+def test_what_changes_slowly_is_told_live(browser: Browser) -> None:
+    *_, last = browser.events("/crawl/live/events?run=1")
+    assert {"queue", "rejected", "learnt", "hosts"} == last["html"].keys()
+    assert "<script" not in "".join(last["html"].values())
+
+
+def test_freshness_rises_with_the_budget_and_visits_by_worth_are_no_worse(made: Made) -> None:
+    fresh = read_freshness(str(made.folder / "store.db"))
+    assert sum(fresh.intervals.values()) == fresh.pages > 0
+    best = [point.best for point in fresh.curve]
+    assert best == sorted(best)
+    assert all(0 <= point.equal <= point.best + 1e-6 <= 1 + 2e-6 for point in fresh.curve)
 
 
 def test_the_tree_counts_what_the_store_has(browser: Browser) -> None:

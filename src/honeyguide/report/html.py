@@ -130,6 +130,11 @@ def _if(condition: object, text: str) -> str:
 # --- parts ---
 
 
+def part(one: Part) -> str:
+    """Write a part of a sheet without its heading."""
+    return _body(one)
+
+
 def _boxed(part: Part, place: int) -> str:
     """Write a part of the sheet; one without anything below its heading is left out."""
     body = _body(part)

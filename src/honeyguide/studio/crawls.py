@@ -7,18 +7,39 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.explain import explain_url
 from honeyguide.app.runs import list_runs
-from honeyguide.app.views.crawls import FILTERS, SORTS, PageQuery, StoreBrowser, read_summary
+from honeyguide.app.views.crawls import (
+    DRAWN,
+    FILTERS,
+    SORTS,
+    PageQuery,
+    StoreBrowser,
+    read_learnt,
+    read_summary,
+)
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.crawl import CrawlReportData, crawl_sheet
-from honeyguide.report.sheet import clean, figure, noun
+from honeyguide.report.sheet import CountList, Line, clean, counted, figure, noun
 from honeyguide.studio.picks import number_of
-from honeyguide.studio.shell import View, choice, linked, outward, paging, table, text, url_of
+from honeyguide.studio.shell import (
+    View,
+    chart,
+    choice,
+    curve_points,
+    linked,
+    meter,
+    outward,
+    paging,
+    table,
+    text,
+    url_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,6 +51,8 @@ if TYPE_CHECKING:
 
 LIMIT = 50  # pages of one view
 EVERY_S = 1.0  # between two events of a live run
+SLOW = 5  # events between two looks at queue, rejected URLs and lessons
+BINS = 8  # of worth
 RECENT = 2_000  # pages of the curve
 _MOST = 10**9
 
@@ -107,9 +130,7 @@ def _page_cells(record: Record, run: int) -> tuple[str, ...]:
         outward(record.get("url")),
         text(record.get("title")),
         text(record.get("relevance_score")),
-        ""
-        if relevance is None
-        else f'<meter min="0" max="1" value="{relevance}">{relevance}</meter> {relevance}',
+        "" if relevance is None else meter(relevance, str(relevance)),
         text(str(record.get("status") or "no answer")),
         text(record.get("action")),
         linked("/why", "Why?", url=clean(record.get("url"), 2_000), run=run),
@@ -186,7 +207,8 @@ async def summary(sources: Sources, request: web.Request) -> View:
 async def tree(sources: Sources, request: web.Request) -> View:
     """Show a site as a tree, one level at a time, with pages, harvest and queue of each branch."""
     run, prefix = number_of(request, "run", _MOST), request.query.get("below", "")[:2_000]
-    found = await asyncio.to_thread(StoreBrowser(sources.the_store()).branches, run, prefix)
+    browser, counts_all = StoreBrowser(sources.the_store()), "all" in request.query
+    found, is_exact = await asyncio.to_thread(browser.branches, run, prefix, is_exact=counts_all)
     parts = prefix.split("/")
     trail = " / ".join(
         [linked("/crawl/tree", "All sites", run=run)]
@@ -205,17 +227,21 @@ async def tree(sources: Sources, request: web.Request) -> View:
                 below=one.prefix if one.prefix.endswith("/") else f"{one.prefix}/",
             )
             if one.prefix and (not prefix or one.name.endswith("/"))
-            else linked("/why", one.name, url=f"https://{one.prefix}", run=run),
+            else linked("/why", one.name, url=f"https://{one.prefix}", run=run)
+            if one.prefix
+            else escape(one.name),
             f"{one.urls:,}",
             f"{one.fetched:,}",
-            f"{one.relevant / one.fetched:.0%}" if prefix and one.fetched else "",
-            f"{one.queued:,}" if prefix else "",
-            f"{one.rejected:,}" if prefix else "",
+            meter(one.relevant / one.fetched, f"{one.relevant / one.fetched:.0%}") if one.fetched else "",
+            f"{one.queued:,}",
+            f"{one.rejected:,}",
         )
         for one in found
     ]
     head = ("Branch", "URLs", "Fetched", "Relevant", "Queued", "Rejected")
-    body = f"{_tabs(run, 'tree')}<p>{trail}</p>{table('Branches', head, cells, is_filtered=True)}"
+    every = linked("/crawl/tree", "Count all of them", run=run, below=prefix, all=1)
+    about = f'<p class="soft">The run is large: figures are estimates from {DRAWN:,} URLs. {every}, which takes seconds.</p>'
+    body = f"{_tabs(run, 'tree')}<p>{trail}</p>{'' if is_exact else about}{table('Branches', head, cells, is_filtered=True)}"
     return View(f"Run {run}: tree", [one._asdict() for one in found], body, "Crawl")
 
 
@@ -240,12 +266,62 @@ async def live(sources: Sources, request: web.Request) -> View:
         f'<div class="card"><b data-live="{name}">–</b> <small>{words}</small></div>'
         for name, words in names.items()
     )
+    curve = chart(
+        "Share of relevant pages, the newest at the right",
+        ("first", "newest"),
+        '<polyline data-live="curve" points=""/>',
+    )
+    panels = {
+        "queue": "Queue, by worth",
+        "rejected": "Rejected, by rule",
+        "learnt": "What was learnt",
+        "hosts": "Hosts that rest",
+    }
+    boxes = "".join(
+        f'<section><h2>{words}</h2><div class="box" data-live-html="{name}"><p class="soft">Waiting for the run…</p></div></section>'
+        for name, words in panels.items()
+    )
     body = (
         f'{_tabs(run, "live")}<div data-events="{escape(url_of("/crawl/live/events", run=run))}"><p role="status" data-live="state">Connecting…</p>'
-        f'<div class="cards">{cards}</div><h2>Harvest</h2><svg class="curve" viewBox="0 0 720 160" role="img" aria-label="Share of relevant pages, newest at the right">'
-        '<line x1="0" x2="720" y1="150" y2="150" stroke="currentColor" opacity="0.3"/><text x="4" y="14">all relevant</text><text x="4" y="145">none</text><polyline data-live="curve" points="" fill="none" stroke="currentColor" stroke-width="2"/></svg></div>'
+        f'<div class="cards">{cards}</div><h2>Harvest: relevant pages among those fetched</h2>{curve}<div class="pair">{boxes}</div></div>'
     )
     return View(f"Run {run}: live", now._asdict(), body, "Crawl")
+
+
+def _panels(path: str, run: int) -> dict[str, str]:
+    """Draw what changes slowly: queue, rejected, learnt, resting hosts."""
+    now, (learnt, words) = StoreBrowser(path).standing(run), read_learnt(path, run)
+    said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in learnt)
+    rests = "".join(
+        f"<li>{escape(clean(host, 200))} <small>until {time.strftime('%H:%M:%S', time.gmtime(until))} UTC</small></li>"
+        for host, until in now.resting
+    )
+    rejected = html.part(counted("", now.rejected, words))
+    return {
+        "queue": _bins(now.worths, now.share) or _nothing("Nothing waits."),
+        "rejected": rejected or _nothing("Nothing was rejected."),
+        "learnt": f'<ul class="plain">{said}</ul>' if said else _nothing("Nothing yet."),
+        "hosts": f'<ul class="plain">{rests}</ul>' if rests else _nothing("None."),
+    }
+
+
+def _nothing(words: str) -> str:
+    return f'<p class="soft">{words}</p>'
+
+
+def _bins(worths: list[float], share: float) -> str:
+    """Count queued URLs by worth, the best first, in at most eight steps."""
+    if not worths:
+        return ""
+    least, most = min(worths), max(worths)
+    width = (most - least) / BINS or 1.0
+    counts = Counter(min(BINS - 1, int((worth - least) / width)) for worth in worths)
+    lines = [
+        Line(f"{least + n * width:.3g} to {min(most, least + (n + 1) * width):.3g}", round(counts[n] / share))
+        for n in reversed(range(BINS))
+        if counts[n] or most > least
+    ]
+    return html.part(CountList("", tuple(lines)))
 
 
 async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[Any]:
@@ -254,7 +330,7 @@ async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[A
     recent: list[bool] = []
     start = await asyncio.to_thread(browser.live, run)
     after = max(0, (start.fetched if start else 0) - RECENT)
-    before, since = start.fetched if start else 0, time.monotonic()
+    before, since, turn = start.fetched if start else 0, time.monotonic(), 0
     while (now := await asyncio.to_thread(browser.live, run)) is not None:
         new = await asyncio.to_thread(browser.visits, run, after)
         after = new[-1][0] if new else after
@@ -262,7 +338,14 @@ async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[A
         passed, since = time.monotonic() - since, time.monotonic()
         rate, before = (now.fetched - before) / passed if passed > 0.1 else 0.0, now.fetched
         last = recent[-200:]
+        slow = (
+            await asyncio.to_thread(_panels, sources.the_store(), run)
+            if turn % SLOW == 0 or now.stopped
+            else {}
+        )
+        turn += 1
         yield {
+            "html": slow,
             "state": f"Stopped: {now.stopped}" if now.stopped else "Somebody works on it, or was killed",
             "fetched": f"{now.fetched:,}",
             "rate": f"{rate:.1f}",
@@ -282,7 +365,4 @@ def _curve(found: list[bool]) -> str:
     """Write the points of the harvest, in at most 72 steps."""
     size = max(10, -(-len(found) // 72))
     groups = [found[n : n + size] for n in range(0, len(found), size)]
-    width = 720 / max(1, len(groups))
-    return " ".join(
-        f"{(n + 0.5) * width:.1f},{150 - 140 * sum(one) / len(one):.1f}" for n, one in enumerate(groups)
-    )
+    return curve_points(((n + 0.5) / len(groups), sum(one) / len(one)) for n, one in enumerate(groups))

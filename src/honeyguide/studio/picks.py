@@ -6,10 +6,12 @@ Must not know: how pages are chosen. Start reading at `sites`.
 from __future__ import annotations
 
 import asyncio
+import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.tools.results import read
+from honeyguide.app.views.ways import ways_in
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.pick import PickReport
@@ -19,10 +21,19 @@ from honeyguide.studio.shell import View, linked, outward, table, text, url_of
 if TYPE_CHECKING:
     from aiohttp import web
 
+    from honeyguide.app.views.ways import Way
     from honeyguide.core.records import Record
     from honeyguide.studio.shell import Sources
 
 MAX_SITES = 5_000  # in one list
+MAX_FOUND = 200  # links
+_NEVER = (
+    "same-page",
+    "other-site",
+    "extension",
+    "homepage",
+    "duplicate",
+)  # no rule of a profile lets these in
 _NEEDED = (
     "site",
     "status",
@@ -40,41 +51,141 @@ _NEEDED = (
 
 async def home(sources: Sources, _request: web.Request) -> View:
     """Say what can be looked at, and how to get what is missing."""
+    kept = sources.what_if and noun(len(sources.what_if.sites), "kept site")
     rows = [
         (
             "Pick",
             "/pick",
-            sources.picks or ("kept pages" if sources.what_if else None),
+            sources.picks or kept,
+            "Which pages of each site were chosen, and why not the others.",
             "honeyguide pick SITE -o picks.jsonl",
         ),
         (
             "What if",
             "/what-if",
-            sources.what_if and noun(len(sources.what_if.sites), "site"),
+            kept,
+            "Change a rule, and see at once which picks change.",
             "honeyguide pick SITE --keep kept.db",
         ),
-        ("Crawl", "/crawl", sources.store, "honeyguide crawl URL --topic WORDS"),
-        ("Plan", "/plan", sources.store, "honeyguide crawl URL --topic WORDS"),
-    ]
-    about = {
-        "Pick": "Which pages were chosen of each site, and why not the others.",
-        "What if": "Change a rule, and see which picks change.",
-        "Crawl": "Runs, pages, the site as a tree, why of any URL, live.",
-        "Plan": "What is due for another visit, and why.",
-    }
-    cells = [
         (
-            linked(path, name) if has else escape(name),
-            escape(about[name]),
+            "Crawl",
+            "/crawl",
+            sources.store,
+            "Runs and their pages, the site as a tree, a crawl at work.",
+            "honeyguide crawl URL --topic WORDS",
+        ),
+        (
+            "Plan",
+            "/plan",
+            sources.store,
+            "What is due for another visit, and how fresh copies are.",
+            "honeyguide crawl URL --topic WORDS",
+        ),
+    ]
+    cards = "".join(
+        f'<li class="box"><h2>{linked(path, name) if has else escape(name)}</h2><p>{escape(about)}</p><p class="end"><small>'
+        + (
             escape(clean(str(has)))
             if has
-            else f"Nothing is open; make it with <code>{escape(command)}</code>",
+            else f"Nothing is open; make it with <code>{escape(command)}</code>"
         )
-        for name, path, has, command in rows
+        + "</small></p></li>"
+        for name, path, has, about, command in rows
+    )
+    data = {name: has for name, _, has, _, _ in rows}
+    return View("Honeyguide studio", data, f'{find_form(sources)}<ul class="ways">{cards}</ul>')
+
+
+def find_form(sources: Sources, search: str = "") -> str:
+    """Write the form that asks for a page of any site, if there are picks."""
+    if sources.picks is None and sources.what_if is None:
+        return ""
+    return (
+        '<form action="/pick/find" class="row find"><label>Why was a page picked, or not? <input type="search" name="search" '
+        f'placeholder="part of its address or link text" value="{escape(search)}" required></label><button>Find</button></form>'
+    )
+
+
+async def find(sources: Sources, request: web.Request) -> View:
+    """List the links of all sites whose address or text has the words, with what became of each."""
+    search = request.query.get("search", "")[:200]
+    words = search.lower().split()
+    found = [
+        (place, row, page)
+        for place, row in enumerate(await records(sources))
+        for page in objects(row, "candidates")
+        if words
+        and all(
+            word in f"{page.get('url')} {page.get('anchor_text') or ''} {row['site']}".lower()
+            for word in words
+        )
     ]
-    data = {name: has for name, _, has, _ in rows}
-    return View(
-        "Honeyguide studio", data, table("What there is to look at", ("View", "Shows", "Source"), cells)
+    cells = [
+        (
+            outward(page.get("url")),
+            text(page.get("anchor_text")),
+            linked("/pick/site", str(row["site"]), n=place),
+            _outcome(row, page, place, sources),
+        )
+        for place, row, page in found[:MAX_FOUND]
+    ]
+    more = f"<p>and {len(found) - MAX_FOUND:,} more; search for less</p>" if len(found) > MAX_FOUND else ""
+    none = ""
+    if not found:
+        ask = f" {linked('/why', 'Ask the crawl', url=search)}." if sources.store else ""
+        none = f"<p>No homepage links such a page, so it was never a candidate: check the address, or look at the site.{ask}</p>"
+    listed = (
+        table(noun(len(found), "link"), ("Page", "Link text", "Site", "What became of it"), cells)
+        if found
+        else none
+    )
+    data = [{"site": row["site"], **page} for _, row, page in found[:MAX_FOUND]]
+    return View("Find a page", data, f"{find_form(sources, search)}{listed}{more}", "Pick")
+
+
+async def ways(sources: Sources, request: web.Request) -> View:
+    """Show how to get a page in: single changes of rules with which it is picked."""
+    trial, rows = sources.the_trial(), await records(sources)
+    place, url = number_of(request, "n", len(rows) - 1), request.query.get("url", "")[:4_000]
+    site_name = str(rows[place]["site"])
+    found = await ways_in(trial, site_name, url)
+    page = next((one for one in objects(rows[place], "candidates") if one.get("url") == url), {})
+    items = "".join(_way(way) for way in found)
+    none = (
+        "<p>No single number or word gets it in. Look at the rule that rejected it, and change the profile as text in "
+        f"{linked('/what-if', 'What if')}.</p>"
+    )
+    back = linked("/pick/site", f"← {site_name}", n=place)
+    fate = _outcome(rows[place], page, place, sources, asks=False)
+    body = (
+        f'<p class="paging">{back}</p><div class="box"><p><b>{outward(url)}</b> {text(page.get("anchor_text"))}</p><p>{fate}</p></div>'
+        f"<h2>What would get it in</h2>{_intro(len(found))}"
+        + (f'<ul class="ways">{items}</ul>' if items else none)
+    )
+    return View("How to get a page in", [way._asdict() for way in found], body, "Pick")
+
+
+def _intro(count: int) -> str:
+    return (
+        f'<p class="soft">{noun(count, "change")} that {"was" if count == 1 else "were"} tried on the kept pages of this site, and worked.</p>'
+        if count
+        else ""
+    )
+
+
+def _way(way: Way) -> str:
+    went = [one["url"] for one in way.others if one["change"] == "left"]
+    came = [one["url"] for one in way.others if one["change"] == "entered"]
+    lists = [
+        f"{word}: {', '.join(map(outward, urls))}"
+        for word, urls in (("goes", went), ("comes, too", came))
+        if urls
+    ]
+    said = f"Also {'; '.join(lists)}." if lists else "No other pick of this site comes or goes."
+    value = escape(json.dumps(way.value))
+    return (
+        f'<li class="box"><h3>{escape(way.words[:1].upper() + way.words[1:])}</h3><p><small>{said}</small></p>'
+        f'<p class="end"><button type="button" data-try="{escape(way.key)}" data-value="{value}">Try it on all sites</button></p></li>'
     )
 
 
@@ -113,7 +224,7 @@ async def sites(sources: Sources, _request: web.Request) -> View:
     ]
     head = ("Site", "Status", "Picks", "Links", "Kinds", "Title, or what is wrong")
     more = f"<p>and {len(rows) - MAX_SITES:,} more sites</p>" if len(rows) > MAX_SITES else ""
-    body = table(noun(len(rows), "site"), head, cells, is_filtered=True) + more
+    body = find_form(sources) + table(noun(len(rows), "site"), head, cells, is_filtered=True) + more
     return View("Pick", rows, body, "Pick")
 
 
@@ -140,36 +251,47 @@ async def site(sources: Sources, request: web.Request) -> View:
 
 def _candidates(row: Record, sources: Sources) -> str:
     """List every link of the homepage with its fate; where rules can be tried, also buttons for labels."""
-    scores = [score for page in objects(row, "selected") if (score := figure(page.get("score"))) is not None]
-    chosen = {page.get("url") for page in objects(row, "selected")}
+    place = (sources.rows or []).index(row)
     known = sources.what_if.labels.get(str(row["site"]), {}) if sources.what_if else {}
     cells = []
     for page in objects(row, "candidates"):
-        fate = "<b>picked</b>" if page.get("url") in chosen else _fate(page, min(scores, default=None))
+        fate = _outcome(row, page, place, sources)
         names = [text(page.get(name)) for name in ("anchor_text", "bucket", "score")]
         labels = [label_buttons(str(row["site"]), str(page.get("url")), known)] if sources.what_if else []
         cells.append((outward(page.get("url")), *names, fate, *labels))
-    head = ("Page", "Link text", "Kind", "Score", "Fate", *(["Label"] if sources.what_if else []))
-    ways = (
-        f"<p>To get a page in, or out: {linked('/what-if', 'try other rules')}.</p>"
-        if sources.what_if
-        else ""
+    head = (
+        "Page",
+        "Link text",
+        "Kind",
+        "Score",
+        "What became of it",
+        *(["Label"] if sources.what_if else []),
     )
     listed = table(f"{noun(len(cells), 'link')} of the homepage", head, cells, is_filtered=True)
-    return f"<h2>All candidates</h2>{ways}{listed}"
+    return f"<h2>All links, and what became of them</h2>{listed}"
 
 
-def _fate(page: Record, last: float | None) -> str:
-    """Say why a page was not picked, and how far it is from the last pick."""
+def _outcome(row: Record, page: Record, place: int, sources: Sources, *, asks: bool = True) -> str:
+    """Say that a page was picked, or why not, how far it is from the last pick, and where to ask what would get it in."""
+    selected = list(objects(row, "selected"))
+    if page.get("url") in {one.get("url") for one in selected}:
+        return '<span class="badge good">picked</span>'
     rejected, score = page.get("rejected"), figure(page.get("score"))
     if not isinstance(rejected, dict):
         return "not taken"
+    last = min((one for page in selected if (one := figure(page.get("score"))) is not None), default=None)
     far = (
         ""
         if score is None or last is None
         else f" <small>It has {score} points, the last pick {last}.</small>"
     )
-    return f"rejected: <b>{text(rejected.get('rule'))}</b> {text(rejected.get('reason'))}{far}"
+    can_ask = asks and sources.what_if is not None and rejected.get("rule") not in _NEVER
+    ask = (
+        linked("/pick/ways", "How to get it in", n=place, url=clean(page.get("url"), 4_000))
+        if can_ask
+        else ""
+    )
+    return f'<span class="badge bad">not picked</span> {text(rejected.get("reason"))} <small>(rule {text(rejected.get("rule"))})</small>{far} {ask}'
 
 
 def label_buttons(site_name: str, url: str, known: Any) -> str:

@@ -1,23 +1,26 @@
-"""Plan: what is due for another visit and why, from the store; the history of one page is at its why.
+"""Plan: what is due for another visit and why, how often pages change, and how fresh visits keep them; from the store.
 
-Must not know: how visits are valued. Start reading at `due`.
+Must not know: how visits are valued. Start reading at `due`; the history of one page is at its why.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
 from honeyguide.app.plan import plan_record, plan_store
+from honeyguide.app.views.plans import EVERY_DAYS, read_freshness
 from honeyguide.report import html
 from honeyguide.report.plan import PlanReportData, plan_sheet
-from honeyguide.report.sheet import clean
-from honeyguide.studio.shell import View, linked, table, text
+from honeyguide.report.sheet import CountList, Line, clean, noun
+from honeyguide.studio.shell import View, chart, curve_points, linked, table, text
 
 if TYPE_CHECKING:
     from aiohttp import web
 
+    from honeyguide.app.views.plans import Freshness
     from honeyguide.studio.shell import Sources
 
 TOP = 500  # URLs of a plan that are listed
@@ -26,6 +29,7 @@ TOP = 500  # URLs of a plan that are listed
 async def due(sources: Sources, _request: web.Request) -> View:
     """Show the plan of the store: the best first, each with its reasons."""
     plan = await asyncio.to_thread(plan_store, sources.the_store(), top=TOP)
+    fresh = await asyncio.to_thread(read_freshness, sources.the_store())
     found = [plan_record(entry) for entry in plan.entries]
     cells = [
         (
@@ -33,7 +37,7 @@ async def due(sources: Sources, _request: web.Request) -> View:
             linked("/why", one["url"], url=clean(one["url"], 2_000)),
             text(one["score"]),
             text(one["level"]),
-            escape(clean(one["next_due"], 40)) or "never",
+            escape(clean(one["next_due"], 16).replace("T", " ").rstrip("…")) or "never",
             "; ".join(escape(clean(reason)) for reason in one["reasons"][:6]),
         )
         for one in found
@@ -41,6 +45,48 @@ async def due(sources: Sources, _request: web.Request) -> View:
     data = PlanReportData(
         (), [one["url"] for one in found], {name: (count, "") for name, count in plan.levels.items()}, ()
     )
-    head = ("#", "Page", "Worth", "Level", "Due", "Why")
+    head = ("#", "Page", "Worth", "Level", "Due (UTC)", "Why")
     listed = table(f"The {len(found):,} best visits", head, cells, is_filtered=True)
-    return View("Plan", found, f"{listed}{html.inner(plan_sheet(data))}", "Plan")
+    body = f"{_fresh(fresh, sum(plan.levels.values()))}<h2>What to visit next</h2>{listed}{html.inner(plan_sheet(data))}"
+    return View("Plan", found, body, "Plan")
+
+
+def _fresh(fresh: Freshness, pages: int) -> str:
+    """Draw how often pages change, and freshness against the budget."""
+    if not fresh.pages:
+        return ""
+    lines = tuple(Line(name, count) for name, count in fresh.intervals.items())
+    rates = html.part(CountList("", lines))
+    of = f"{noun(fresh.pages, 'page')} that {'was' if fresh.pages == 1 else 'were'} visited"
+    left = f'<section><h2>How often pages change</h2><div class="box">{rates}<p><small>{of}</small></p></div></section>'
+    return f'<div class="pair">{left}<section><h2>Freshness against visits a day</h2><div class="box">{_curve(fresh, pages)}</div></section></div>'
+
+
+def _curve(fresh: Freshness, pages: int) -> str:
+    if not fresh.curve:
+        return '<p class="soft">The curve needs numpy: <code>pip install "honeyguide[simulate]"</code>.</p>'
+    first, last = math.log(EVERY_DAYS[0]), math.log(EVERY_DAYS[-1])
+    places = [(first - math.log(point.every_days)) / (first - last) for point in fresh.curve]
+    best = curve_points(zip(places, (point.best for point in fresh.curve), strict=True))
+    equal = curve_points(zip(places, (point.equal for point in fresh.curve), strict=True))
+    lines = f'<polyline class="other" points="{equal}"/><polyline points="{best}"/>'
+    budgets = [_a_day(pages / point.every_days) for point in (fresh.curve[0], fresh.curve[-1])]
+    rows = [
+        (
+            _a_day(pages / point.every_days),
+            f"{point.every_days:g} days",
+            f"{point.best:.0%}",
+            f"{point.equal:.0%}",
+        )
+        for point in fresh.curve
+    ]
+    drawn = chart("Freshness of copies, by visits a day", (f"{budgets[0]} visits a day", budgets[1]), lines)
+    head = ("Visits a day", "A page every", "Fresh, by worth", "Fresh, all alike")
+    return (
+        f"{drawn}<p><small>The share of copies, by importance, that match the live page: the line for visits by worth, dashed for visits to "
+        f'all pages alike.</small></p><details class="more"><summary>The figures</summary>{table("Freshness by budget", head, rows)}</details>'
+    )
+
+
+def _a_day(visits: float) -> str:
+    return f"{visits:,.0f}" if visits >= 10 else f"{visits:.2g}"

@@ -51,6 +51,8 @@ VIEWS: dict[str, Draw] = {
     "/": picks.home,
     "/pick": picks.sites,
     "/pick/site": picks.site,
+    "/pick/find": picks.find,
+    "/pick/ways": picks.ways,
     "/what-if": trial.controls,
     "/crawl": crawls.runs,
     "/crawl/pages": crawls.pages,

@@ -152,6 +152,27 @@ def table(
     )
 
 
+def meter(share: float, words: str) -> str:
+    """Write a share from 0 to 1 as a bar, with the number beside it."""
+    return f'<span class="share"><meter min="0" max="1" value="{share:.3f}" aria-hidden="true"></meter> {escape(words)}</span>'
+
+
+def chart(label: str, ends: tuple[str, str], inner: str) -> str:
+    """Draw the frame of shares from 0 to 100 %, with what both ends of the line below are, around curves."""
+    left, right = map(escape, ends)
+    grid = "".join(f'<line x1="0" x2="1000" y1="{y}" y2="{y}"/>' for y in (0, 500, 1000))
+    return (
+        f'<figure class="chart"><div class="axis"><span>100%</span><span>50%</span><span>0%</span></div><svg viewBox="0 0 1000 1000" '
+        f'preserveAspectRatio="none" role="img" aria-label="{escape(label)}">{grid}{inner}</svg>'
+        f"<figcaption><span>{left}</span><span>{right}</span></figcaption></figure>"
+    )
+
+
+def curve_points(points: Iterable[tuple[float, float]]) -> str:
+    """Write the points of a curve in a chart; both coordinates are shares from 0 to 1."""
+    return " ".join(f"{1000 * x:.1f},{1000 * (1 - y):.1f}" for x, y in points)
+
+
 def choice(name: str, label: str, options: Sequence[str], chosen: str) -> str:
     """Write a list to choose from."""
     listed = "".join(

@@ -71,7 +71,7 @@ document.addEventListener("keydown", (event) => {
   const link = { n: "next", p: "prev" }[event.key];
   const there = link && one(`link[rel="${link}"]`);
   if (there) location.assign(there.href);
-  const search = event.key === "/" && one("input[type=search]");
+  const search = event.key === "/" && (one("input[data-filter]") || one("input[type=search]"));
   if (search) {
     event.preventDefault();
     search.focus();
@@ -87,6 +87,10 @@ for (const place of all("[data-events]")) {
       if (said === undefined) continue;
       if (target.tagName === "polyline") target.setAttribute("points", said);
       else target.textContent = said;
+    }
+    for (const target of all("[data-live-html]", place)) {
+      const drawn = (value.html || {})[target.dataset.liveHtml];
+      if (drawn !== undefined) target.innerHTML = drawn;
     }
     if (value.error) one("[data-live=state]", place).textContent = value.error;
   });
@@ -116,6 +120,14 @@ document.addEventListener("keydown", (event) => {
 });
 
 // --- what if ---
+
+for (const button of all("button[data-try]")) {
+  button.addEventListener("click", async () => {
+    const answer = await post("/what-if/profile", { key: button.dataset.try, value: JSON.parse(button.dataset.value) });
+    if (answer.problems && !answer.problems.length) location.assign("/what-if");
+    else button.replaceWith(answer.error ? answer.error.join(" ") : answer.problems[0].what);
+  });
+}
 
 const trial = one("[data-trial]");
 let running = null;

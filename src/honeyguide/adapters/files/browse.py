@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LIMIT_S = 8.0  # for one statement
 MAX_ROWS = 500  # of one view
+DRAWN = 10_000  # URLs of a large run that stand for all of them
+_FEW = 200  # drawn URLs: with fewer below a prefix, all are counted
 _MAX_RECORD = 4_000_000  # characters; page records without links have a few thousand
 _STEPS = 20_000  # of SQLite, before the clock is looked at
 _RELEVANT = "json_extract(v.record, '$.topic_relevance') >= 0.5"
@@ -42,16 +44,24 @@ _FILTERS = {
     "changed": "json_extract(v.record, '$.change') = 'changed'",
     "new": "json_extract(v.record, '$.change') = 'new'",
 }
+# A part of a run, drawn evenly: digests are hashes, and their index finds a range of them without looking at the rest.
+_DRAWN = """
+  SELECT e.url, e.site, e.state, e.fetches, e.priority, e.rule, CASE WHEN e.fetches > 0 THEN (SELECT {relevant} FROM visit v
+      WHERE v.run = e.run AND v.claim = e.claim) END AS relevant
+  FROM entry e WHERE e.run = :run AND e.digest < :below"""
+_COUNTS = "count(*), sum(fetches > 0), sum(coalesce(relevant, 0)), sum(state < 2), sum(state = 3)"
 # The rest of each URL below a prefix, up to its next slash.
 _BRANCHES = """
-SELECT substr(rest, 1, instr(rest || '/', '/')) AS branch, count(*), sum(fetches > 0), sum(coalesce(relevant, 0)),
-  sum(state < 2), sum(state = 3) FROM (
-  SELECT e.state, e.fetches, substr(e.url, length(CASE WHEN e.url LIKE 'https:%' THEN ?3 ELSE ?2 END) + 1) AS rest,
-    CASE WHEN e.fetches > 0 THEN (SELECT json_extract(v.record, '$.topic_relevance') >= 0.5 FROM visit v
-      WHERE v.run = e.run AND v.claim = e.claim) END AS relevant
-  FROM entry e WHERE e.run = ?1 AND (substr(e.url, 1, length(?2)) = ?2 OR substr(e.url, 1, length(?3)) = ?3)
-) GROUP BY branch ORDER BY 2 DESC, 1 LIMIT ?4
+SELECT substr(rest, 1, instr(rest || '/', '/')) AS branch, {counts} FROM (
+  SELECT *, substr(url, length(CASE WHEN url LIKE 'https:%' THEN :secure ELSE :plain END) + 1) AS rest FROM ({drawn}
+    AND (substr(e.url, 1, length(:plain)) = :plain OR substr(e.url, 1, length(:secure)) = :secure))
+) GROUP BY branch ORDER BY 2 DESC, 1 LIMIT :limit
 """
+_SITES = """
+SELECT coalesce((SELECT name FROM site WHERE id = d.site), ''), {counts} FROM ({drawn}) d GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT :limit
+"""
+_QUEUED = "SELECT priority FROM ({drawn}) WHERE state = 0"
+_REJECTED = "SELECT rule, count(*) FROM ({drawn}) WHERE state = 3 AND rule IS NOT NULL GROUP BY rule ORDER BY 2 DESC, 1 LIMIT :limit"
 SORTS, FILTERS = tuple(_SORTS), tuple(_FILTERS)
 
 
@@ -89,6 +99,15 @@ class LiveRun(NamedTuple):
     resting: int
     updated_at: float
     stopped: str | None
+
+
+class Standing(NamedTuple):
+    """What waits, what was rejected, who rests: worths of queued URLs, of which `share` of all is listed; hosts with the end of their rest."""
+
+    worths: list[float]
+    share: float
+    rejected: dict[str, int]
+    resting: list[tuple[str, float]]
 
 
 class StoreBrowser:
@@ -137,18 +156,36 @@ class StoreBrowser:
         )
         return [record for (text,) in rows if (record := _record(text)) is not None]
 
-    def branches(self, run: int, prefix: str) -> list[Branch]:
-        """List the parts of a site below a prefix; without one, the sites of the run."""
-        if not prefix:
-            rows = self._all(
-                "SELECT name, urls, fetched FROM site WHERE run = ? AND urls > 0 ORDER BY urls DESC, name LIMIT ?",
-                (run, MAX_ROWS),
-            )
-            return [
-                Branch(name or "other sites", name, urls, fetched, 0, 0, 0) for name, urls, fetched in rows
-            ]
-        rows = self._all(_BRANCHES, (run, f"http://{prefix}", f"https://{prefix}", MAX_ROWS))
-        return [Branch(name or "(this page)", f"{prefix}{name}", *counts) for name, *counts in rows]
+    def branches(self, run: int, prefix: str, *, is_exact: bool = False) -> tuple[list[Branch], bool]:
+        """List the parts of a site below a prefix, or the sites of the run; also says whether all URLs were counted."""
+        urls = {"plain": f"http://{prefix}", "secure": f"https://{prefix}"} if prefix else {}
+        sql = _BRANCHES if prefix else _SITES
+        with self._opened() as db:
+            share = 1.0 if is_exact else _share(db, run)
+            rows = _drawn(db, sql, run, share, **urls)
+            if share < 1.0 and prefix and sum(row[1] for row in rows) < _FEW:
+                with suppress(
+                    sqlite3.OperationalError
+                ):  # that takes too long: what was drawn is better than nothing
+                    share, rows = 1.0, _drawn(db, sql, run, 1.0, **urls)
+        empty = "(this page)" if prefix else "other sites"
+        found = [
+            Branch(name or empty, f"{prefix}{name}", *(round(count / share) for count in counts))
+            for name, *counts in rows
+        ]
+        return found, share == 1.0
+
+    def standing(self, run: int) -> Standing:
+        """Tell what a run has in its queue, what it rejected, and which hosts rest; of a large run by a part of its URLs."""
+        with self._opened() as db:
+            share = _share(db, run)
+            queued = [priority for (priority,) in _drawn(db, _QUEUED, run, share)]
+            rejected = {rule: round(n / share) for rule, n in _drawn(db, _REJECTED, run, share)}
+            resting = db.execute(
+                "SELECT name, blocked_until FROM site WHERE run = ? AND blocked_until > ? ORDER BY 2 DESC LIMIT 10",
+                (run, time.time()),
+            ).fetchall()
+        return Standing(queued, share, rejected, resting)
 
     def live(self, run: int) -> LiveRun | None:
         """Tell how far a run is, by what costs nothing to read."""
@@ -167,6 +204,18 @@ class StoreBrowser:
             (run, after, limit),
         )
         return [(claim, bool(found)) for claim, found in rows]
+
+
+def _share(db: sqlite3.Connection, run: int) -> float:
+    """Say which share of the URLs of a run is looked at: all of them, or about `DRAWN`."""
+    (known,) = db.execute("SELECT coalesce(sum(urls), 0) FROM site WHERE run = ?", (run,)).fetchone()
+    return min(1.0, DRAWN / known) if known > 2 * DRAWN else 1.0
+
+
+def _drawn(db: sqlite3.Connection, sql: str, run: int, share: float, **values: str) -> list[tuple[Any, ...]]:
+    below = 2**63 - 1 if share == 1.0 else int(share * 2**64) - 2**63
+    text = sql.format(counts=_COUNTS, drawn=_DRAWN.format(relevant=_RELEVANT))
+    return db.execute(text, {"run": run, "below": below, "limit": MAX_ROWS, **values}).fetchall()
 
 
 def _escaped(text: str) -> str:

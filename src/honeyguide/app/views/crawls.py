@@ -8,7 +8,16 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.files.browse import FILTERS, SORTS, Branch, LiveRun, PageQuery, StoreBrowser
+from honeyguide.adapters.files.browse import (
+    DRAWN,
+    FILTERS,
+    SORTS,
+    Branch,
+    LiveRun,
+    PageQuery,
+    Standing,
+    StoreBrowser,
+)
 from honeyguide.app.files import with_links
 from honeyguide.app.runs import (
     find_run,
@@ -31,7 +40,19 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.ports.store import Ledger
 
-__all__ = ["FILTERS", "SORTS", "Branch", "LiveRun", "PageQuery", "RunSummary", "StoreBrowser", "read_summary"]
+__all__ = [
+    "DRAWN",
+    "FILTERS",
+    "SORTS",
+    "Branch",
+    "LiveRun",
+    "PageQuery",
+    "RunSummary",
+    "Standing",
+    "StoreBrowser",
+    "read_learnt",
+    "read_summary",
+]
 
 MAX_SITES = 20  # whose lessons are told
 MAX_SUMMARY = 20_000  # pages of a run whose records are read for its summary
@@ -63,6 +84,14 @@ def read_summary(path: str, number: int) -> RunSummary:
             lambda rule: rule_words(rule, profile),
             _learnt(run, ledger),
         )
+
+
+def read_learnt(path: str, number: int) -> tuple[list[str], Callable[[str], str]]:
+    """Say what a run has learnt on its first sites so far, and give what its rules mean."""
+    with opened_store(path, read_only=True) as store:
+        run = find_run(store, number)
+        profile = profile_of_run(run, lambda _note: None)
+        return _learnt(run, store.ledger(run)), lambda rule: rule_words(rule, profile)
 
 
 def _learnt(run: Run, ledger: Ledger) -> list[str]:

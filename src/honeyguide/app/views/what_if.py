@@ -169,10 +169,7 @@ class WhatIf:
     def change(self, text: str) -> list[TextProblem]:
         """Try another profile; gives its mistakes, and then the one before stays."""
         try:
-            loaded = strategy_profile(
-                self.request.strategy, load_profile(text if "\n" in text else f"{text}\n")
-            )
-            self._now = self._job(loaded)
+            self._now = self._job_by(text)
         except ConfigError as error:
             return [
                 TextProblem(_line_of(str(problem), problem.where, text), str(problem))
@@ -188,12 +185,19 @@ class WhatIf:
 
     def set(self, key: str, value: float | list[str]) -> list[TextProblem]:
         """Change one control: the text changes with it."""
+        return self.change(self._text_with(key, value))
+
+    def _text_with(self, key: str, value: float | list[str]) -> str:
         found = next((control for control in self.controls() if control.key == key), None)
         if found is None:
             raise InputError(f"there is no control {key!r}")
         table = tomllib.loads(self.text)
         _change(table, found._replace(value=value), self.request.strategy, self._inherited(found))
-        return self.change(toml_text(table))
+        return toml_text(table)
+
+    def _job_by(self, text: str) -> Picker:
+        loaded = load_profile(text if "\n" in text else f"{text}\n")
+        return self._job(strategy_profile(self.request.strategy, loaded))
 
     def _inherited(self, control: Control) -> list[str]:
         if control.kind != "words":
@@ -206,6 +210,10 @@ class WhatIf:
     async def record(self, site: str) -> Record:
         """Pick from a site by the changed profile."""
         return await self._now.pick(site)
+
+    async def record_with(self, site: str, key: str, value: float | list[str]) -> Record:
+        """Pick from a site as if one control had another value; the profile that is tried stays."""
+        return await self._job_by(self._text_with(key, value)).pick(site)
 
     async def record_before(self, site: str) -> Record:
         """Pick from a site by the profile of the pick; its record is there already if it was kept."""
