@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from honeyguide.adapters.store.sqlite.contents import pack
 
 from honeyguide.adapters.files.answers import AnswerFile, KeptReader
 from honeyguide.adapters.html.content import HtmlReader
+from honeyguide.adapters.store.common.contents import pack
 from honeyguide.app.views import answers as kept_answers
 from honeyguide.app.views.answers import opened_answers
 from honeyguide.app.views.what_if import WhatIf
