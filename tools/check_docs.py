@@ -116,7 +116,7 @@ def search(browser: Any, address: str) -> Iterator[str]:
     tab.goto(address + "index.html")
     tab.locator("input.md-search__input").first.fill("portfolio")
     try:
-        tab.locator(".md-search-result__item").first.wait_for(timeout=10_000)
+        tab.locator(".md-search-result__item").first.wait_for(timeout=60_000)
     except Exception as error:  # noqa: BLE001 - whatever the browser says is the finding
         yield f"search finds nothing: {error}"
     tab.close()

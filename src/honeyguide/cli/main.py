@@ -39,7 +39,7 @@ COMMANDS = {
     "demo": ("demo", "Show a first run, step by step, on a made-up company site."),
     "pick": ("pick", "Pick the pages worth a visit of each site, and say why."),
     "crawl": ("crawl", "Follow a topic through a site, best links first, and say why."),
-    "explain": ("runs", "Say what became of a URL in a crawl or a pick, and why."),
+    "explain": ("runs", "Explain why a URL was fetched, picked or rejected."),
     "runs": ("runs", "List the crawls of a store."),
     "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),

@@ -317,7 +317,7 @@ def _write(records: Iterable[Record], options: _PageOptions, kind: Any, noun: st
 @takes(options=_ExplainOptions)
 @output_options
 def explain(text: str, options: _ExplainOptions) -> None:
-    """Say what became of a URL in a crawl or a pick, and why: how it reads, who links it, what it scored, what decided.
+    """Explain why a URL was fetched, picked or rejected: its normal form, links to it, scores, the rule that decided.
 
     URL may be a path alone, as crawl prints it. The store of crawls is asked: the crawl of --run, else the newest that
     has met the URL, else the newest of its site. With --picks, a file of honeyguide pick is asked instead. For a homepage
