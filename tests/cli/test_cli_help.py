@@ -75,7 +75,7 @@ PICKED: dict[str, Any] = {
     "status": "ok",
     "strategy": "portfolio",
     "options": {
-        **dict.fromkeys(("cap", "query", "scope")),
+        **dict.fromkeys(("cap", "query", "scope", "render")),
         **dict.fromkeys(("include", "exclude", "want", "never"), ()),
     },
     "counts": {},
