@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from honeyguide.adapters.html.content import HtmlReader
+from honeyguide.adapters.html.page import forward_of
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
@@ -86,7 +87,7 @@ def crawl(web: Web, store: Store, **asked: object) -> Done:
     """Crawl A breadth first, politely, on frozen time."""
     clock = FrozenClock()
     records: list[Record] = []
-    polite = PoliteFetcher(web, clock, read_robots, POLICY)
+    polite = PoliteFetcher(web, clock, read_robots, POLICY, forward_of)
     request = CrawlRequest((Url.parse(f"{A}/"),), traversal="bfs", **asked)  # type: ignore[arg-type]  # any field
     crawler = Crawler(polite, HtmlReader(), clock, store, BASE)
     summary = asyncio.run(crawler.crawl(request, lambda record, _: records.append(record)))
@@ -129,7 +130,7 @@ def test_a_redirect_to_a_host_that_fails_costs_that_page_and_no_other(
 ) -> None:
     gone = [f"/go-{name}" for name in "abcdefghijklmno"]  # more than a site may fail in a row
     web = Web(site_with(*gone, other=other, robots=robots))
-    done = crawl(web, store)
+    done = crawl(web, store, budgets=Budgets(external_pages=100))
     assert len(done.records) >= 1 + len(NAMES)
     assert {f"{A}{name}" for name in NAMES} <= {record["url"] for record in done.records}
     assert done.summary.stopped in ("complete", "resting")  # and never `site_failing`
@@ -241,3 +242,60 @@ def test_what_redirects_out_of_the_crawl_does_not_depend_on_timing() -> None:
         ]
     }
     assert len(runs) == 1
+
+
+# --- what is not requested ---
+
+
+def test_a_redirect_that_leaves_the_site_is_not_requested_beyond_it(store: Store) -> None:
+    web = Web(site_with("/go", other=b"", robots=404))
+    done = crawl(web, store)
+    assert [url for url in web.asked if url.startswith(B)] == []  # not even its robots.txt
+    assert done.told("/go") == ("redirect-outside", f"leads to {B}/go")
+    (record,) = [record for record in done.records if record["url"] == f"{A}/go"]
+    assert (record["action"], record["status"], record["final_url"]) == ("dropped", 302, f"{B}/go")
+    assert done.summary.counts.out == {"redirect-outside": 1}
+    assert done.summary.counts.fetched == 2 + len(NAMES)  # the redirect itself is a fetch
+
+
+def test_a_refresh_that_leaves_the_site_is_not_requested_beyond_it(store: Store) -> None:
+    away = f'<meta http-equiv="refresh" content="0; url={B}/x">'.encode()
+    web = Web(
+        lambda url, _: 404 if url.path == "/robots.txt" else page(url, "/go") if url.path == "/" else away
+    )
+    done = crawl(web, store)
+    assert [url for url in web.asked if url.startswith(B)] == []
+    assert done.told("/go") == ("redirect-outside", f"leads to {B}/x")
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 32])
+@pytest.mark.parametrize("dice", range(4))
+def test_a_seed_before_it_says_what_is_inside_whichever_answer_is_faster(concurrency: int, dice: int) -> None:
+    def answer(url: Url, _: int) -> Answer:
+        if url.path == "/robots.txt":
+            return 404
+        if url.text == "https://s.example/":
+            return f"{B}/"
+        return f"{B}/x" if url.path == "/go" else page(url, "/go")
+
+    clock, web = FrozenClock(), Web(answer, Random(dice))  # noqa: S311 - repeatable is what is wanted
+    polite = PoliteFetcher(web, clock, read_robots, POLICY, forward_of)
+    seeds = (Url.parse(f"{A}/"), Url.parse("https://s.example/"))
+    request = CrawlRequest(seeds, traversal="bfs", concurrency=concurrency)
+    records: list[Record] = []
+    crawler = Crawler(polite, HtmlReader(), clock, MemoryStore(), BASE)
+    asyncio.run(crawler.crawl(request, lambda record, _: records.append(record)))
+    assert [(record["url"], record.get("final_url")) for record in records] == [
+        (f"{A}/", None),
+        ("https://s.example/", f"{B}/"),
+        (f"{A}/go", f"{B}/x"),
+        (f"{B}/go", f"{B}/x"),
+    ]
+    assert all(record["action"] != "dropped" for record in records)
+
+
+def test_a_seed_is_followed_out_of_its_site_as_it_takes_the_crawl_along(store: Store) -> None:
+    web = Web(
+        lambda url, _: 404 if url.path == "/robots.txt" else f"{B}/" if url.site == "a.example" else page(url)
+    )
+    assert [record.get("final_url") for record in crawl(web, store).records] == [f"{B}/"]

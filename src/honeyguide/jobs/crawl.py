@@ -26,14 +26,14 @@ from honeyguide.errors import FetchError, InputError, StoreError
 from honeyguide.jobs.events import event_of, fetch_or_fail
 from honeyguide.jobs.intake import PageAttachments, PageIntake
 from honeyguide.jobs.request import CrawlRequest, budgets_of, context_of, spec_of
-from honeyguide.jobs.results import Results
-from honeyguide.ports.fetch import PacedFetcher
+from honeyguide.jobs.results import CrawlSummary, Results
+from honeyguide.ports.fetch import PacedFetcher, Trip
 from honeyguide.ports.store import Intake
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from honeyguide.core.crawl.frontier import Counts, Lease, Outcome, Run
+    from honeyguide.core.crawl.frontier import Lease, Outcome, Run
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
@@ -49,19 +49,6 @@ __all__ = ["CrawlRequest", "CrawlSummary", "Crawler", "PageAttachments"]
 # longer than others, who wait for their turn to write, would mind.
 _SHARED_PAGES = 4
 _SHARED_S = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlSummary:
-    """How a crawl went. `pages`, `relevant` and `dropped` (bodies, for room) are of this process, `counts` of the run."""
-
-    run: int
-    stopped: str
-    pages: int
-    relevant: int
-    elapsed_s: float
-    counts: Counts
-    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +131,7 @@ class Session:
         self.results = Results()
         self._arrived: deque[machine.Event] = deque()
         self._wake = asyncio.Event()
+        self._applied = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
         self._renewed_at = self._committed_at = crawler.clock.now()
         self._uncommitted = 0
@@ -250,6 +238,7 @@ class Session:
             case machine.Fetch(lease):
                 self.granted.append((lease, self._intake.validators(lease)))
             case machine.Finish(lease, outcome):
+                self._applied.set()
                 if self.stopped is None:  # else there is enough, and whoever wants more fetches it again
                     self._apply(lease, outcome)
             case machine.Block(site, until):
@@ -324,7 +313,9 @@ class Session:
         fetch: Callable[..., Awaitable[Fetched]] = self._crawler.fetcher.fetch
         if self._paced is not None:
             before = max(tries, lease.attempt - 1)  # also in earlier rounds of a watch
-            fetch = partial(self._paced.fetch, tries=max(1, self._rules.max_attempts - before))
+            may_leave = None if lease.is_seed else partial(self._may_leave, lease)
+            trip = Trip(max(1, self._rules.max_attempts - before), may_leave)
+            fetch = partial(self._paced.fetch, trip=trip)
         async with self._slots:
             try:
                 got = await fetch_or_fail(lease.url, fetch(lease.url, validators=validators))
@@ -336,6 +327,13 @@ class Session:
         self._tasks.pop(lease.claim, None)
         self._arrived.append(event_of(lease, got, at, tries))
         self._wake.set()
+
+    async def _may_leave(self, lease: Lease, url: Url) -> bool:
+        """Tell whether a redirect may be followed to another site, as soon as the seeds before it have said what is inside."""
+        while any(slot.lease.is_seed and slot.lease.claim < lease.claim for slot in self._state.window):
+            self._applied.clear()
+            await self._applied.wait()
+        return self._intake.may_ask(lease, url.site)
 
     # --- pages ---
 

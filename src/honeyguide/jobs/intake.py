@@ -112,6 +112,11 @@ class PageIntake:
         page = KeptPage(fetched.url, fetched.headers.content_type, digest, body)
         return self._contents.keep(self.run, lease.claim, page, max_bytes)
 
+    def may_ask(self, lease: Lease, site: str) -> bool:
+        """Tell whether a redirect may be followed to a site: where other sites are followed, their budget decides afterwards."""
+        is_inside = site == lease.site or self.context.profile.scope.area(site) in self.sites
+        return is_inside or self.context.follow_external
+
     def may_leave(self, lease: Lease, site: str) -> bool | None:
         """Tell whether a redirect may lead to a site: None if it is part of the crawl, else whether the budget allows it."""
         area = self.context.profile.scope.area(site)
@@ -253,9 +258,12 @@ class _PageReading:
     def _arrive(self) -> None:
         """See where redirects led: a seed takes the crawl with it (URL-10), other pages may not leave it."""
         lease, fetched = self._lease, self._fetched
-        if fetched is None or not isinstance(self._outcome, Done):
+        if fetched is None or not (isinstance(self._outcome, Done) or fetched.is_outside):
             return
         may_leave = self._run.may_leave(lease, fetched.url.site)
+        if fetched.is_outside and may_leave is None:  # another worker has made it part of the crawl meanwhile
+            self._outcome = Retry(self.crawled.at, Why("redirect-outside", f"leads to {fetched.url.text}"))
+            return
         if may_leave is False:
             used = ", and --follow-external is used up" if self._context.follow_external else ""
             self._outcome = Dropped(Why("redirect-outside", f"leads to {fetched.url.text}{used}"))

@@ -27,13 +27,13 @@ from honeyguide.errors import (
     UrlError,
     shown,
 )
-from honeyguide.ports.fetch import Fetched, Part
+from honeyguide.ports.fetch import ANYWHERE, Fetched, Part
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from honeyguide.core.fetching import FetchPolicy
-    from honeyguide.ports.fetch import Clock, Fetcher, ForwardReader, Robots, RobotsReader, Validators
+    from honeyguide.ports.fetch import Clock, Fetcher, ForwardReader, Robots, RobotsReader, Trip, Validators
 
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = _PERMANENT | {302, 303, 307}
@@ -119,17 +119,17 @@ class PoliteFetcher:
         *,
         validators: Validators | None = None,
         part: Part = Part.PAGE,
-        tries: int | None = None,
+        trip: Trip = ANYWHERE,
     ) -> Fetched:
         """Fetch a URL and follow its redirects; a hop that robots.txt or its address rules out is a `ForbiddenError`.
 
-        No page is requested more than `tries` times, nor more often than the policy allows.
+        No page is requested more often than the trip and the policy allow, and no site that the trip may not lead to.
         """
         if self.hold is not None and part is Part.PAGE:
             await self.hold()
         here, elapsed_s, is_moved = url, 0.0, True
         left = _Allowance(
-            self._policy.trip_timeout_s, min(self._policy.retries + 1, tries or self._policy.retries + 1)
+            self._policy.trip_timeout_s, min(self._policy.retries + 1, trip.tries or self._policy.retries + 1)
         )
         hops: tuple[str, ...] = ()
         owner = (validators and validators.of) or url  # validators belong to one URL and are sent to no other
@@ -150,6 +150,10 @@ class PoliteFetcher:
             if len(hops) > self._policy.max_redirects:
                 raise _dead_end(url, f"more than {self._policy.max_redirects} redirects")
             self._check_time(url, left)
+            if trip.may_leave is not None and there.site != here.site and not await trip.may_leave(there):
+                return replace(
+                    got, url=there, request_url=url, hops=hops, elapsed_s=elapsed_s, is_outside=True
+                )
             here = there
 
     def _forward(self, got: Fetched, hops: tuple[str, ...], part: Part) -> Url | None:

@@ -1,4 +1,4 @@
-"""Results of fetches that wait until it is their turn.
+"""Results of fetches that wait until it is their turn, and how a crawl went.
 
 Owns: how many bytes of bodies wait in memory. Must not know: whose turn it is (core/crawl/machine.py). A window of the
 largest bodies that are allowed would take 640 MB, so those that find too many before them wait on disk, in files without
@@ -8,7 +8,7 @@ a name. Nothing else depends on where a body waits, so the order of a crawl does
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from honeyguide.errors import FetchError
 if TYPE_CHECKING:
     from io import FileIO
 
+    from honeyguide.core.crawl.frontier import Counts
     from honeyguide.ports.fetch import Fetched
 
 MAX_HELD_BYTES = 16 * 2**20  # a window of honest pages, 64 of a quarter of a megabyte, stays in memory
@@ -64,3 +65,16 @@ class Results:
                 stack.pop_all()
                 return True
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """How a crawl went. `pages`, `relevant` and `dropped` (bodies, for room) are of this process, `counts` of the run."""
+
+    run: int
+    stopped: str
+    pages: int
+    relevant: int
+    elapsed_s: float
+    counts: Counts
+    dropped: int = 0

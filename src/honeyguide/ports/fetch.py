@@ -5,7 +5,7 @@ Owns: these protocols and `Fetched`. Must not know: who implements them. Start r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -68,6 +68,7 @@ class Fetched:
     that all redirects are permanent (301, 308). `body` is decompressed and bounded, and empty unless the status is 2xx;
     `truncated` says that reading stopped on purpose (`Part.HEAD`, `Part.START`); `tries` counts the requests for `url`.
     With `rendered`, `body` is what scripts made of the page.
+    `is_outside` says that a redirect to `url` was not followed, because it leaves the crawl; the status is that of the redirect.
     """
 
     url: Url
@@ -81,6 +82,17 @@ class Fetched:
     is_moved: bool = False
     tries: int = 1
     rendered: Rendered | None = None
+    is_outside: bool = False
+
+
+class Trip(NamedTuple):
+    """How far a fetch may go: how often a page may be requested, and whether a redirect to another site may be followed."""
+
+    tries: int | None = None
+    may_leave: Callable[[Url], Awaitable[bool]] | None = None
+
+
+ANYWHERE = Trip()
 
 
 @runtime_checkable
@@ -103,9 +115,9 @@ class PacedFetcher(Protocol):
         *,
         validators: Validators | None = None,
         part: Part = Part.PAGE,
-        tries: int | None = None,
+        trip: Trip = ANYWHERE,
     ) -> Fetched:
-        """Return a `Fetched`, or raise a `FetchError` and nothing else; no page is requested more than `tries` times."""
+        """Return a `Fetched`, or raise a `FetchError` and nothing else."""
 
     @property
     def delay_s(self) -> float:

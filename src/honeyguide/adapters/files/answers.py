@@ -21,14 +21,14 @@ from honeyguide.core.page.page import Link, Main, Occurrence, Page, Position
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, FetchError, NotKeptError, StoreError, UrlError
-from honeyguide.ports.fetch import Fetched, Fetcher, Headers, Part, Rendered
+from honeyguide.ports.fetch import ANYWHERE, Fetched, Fetcher, Headers, Part, Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
     from honeyguide.core.page.page import Head
-    from honeyguide.ports.fetch import Content, HomeReader, Robots, Validators
+    from honeyguide.ports.fetch import Content, HomeReader, Robots, Trip, Validators
 
 _APPLICATION = 0x686F6E61  # `hona`: PRAGMA application_id
 _ROBOTS = "robots"  # the part that stands for the rules of an origin
@@ -265,10 +265,10 @@ class KeptFetcher:
         *,
         validators: Validators | None = None,
         part: Part = Part.PAGE,
-        tries: int | None = None,
+        trip: Trip = ANYWHERE,
     ) -> Fetched:
         """Give an answer, or raise a failure, as it was kept; what was not kept and cannot be asked for is a `NotKeptError`."""
-        del validators, tries  # of crawls
+        del validators, trip  # of crawls
         known = self._known(url, part.value)
         if known is None:
             try:

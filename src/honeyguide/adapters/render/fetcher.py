@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from honeyguide.adapters.render.shell import shell_facts
 from honeyguide.core.why import Why
 from honeyguide.errors import ForbiddenError, TimedOutError
-from honeyguide.ports.fetch import PacedFetcher, Part, Rendered
+from honeyguide.ports.fetch import ANYWHERE, PacedFetcher, Part, Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page.page import Page
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
-    from honeyguide.ports.fetch import Fetched, PageReader, Robots, Validators
+    from honeyguide.ports.fetch import Fetched, PageReader, Robots, Trip, Validators
 
 RENDERED, IN_VAIN, NOT_RENDERED = "rendered", "rendered-in-vain", "not-rendered"
 CARD = "render"
@@ -77,18 +77,18 @@ class RenderingFetcher:
         *,
         validators: Validators | None = None,
         part: Part = Part.PAGE,
-        tries: int | None = None,
+        trip: Trip = ANYWHERE,
     ) -> Fetched:
         """Fetch, and render what needs it; a page whose scripts do not end is the page as it was sent, and says so."""
         if part is not Part.PAGE:
-            return await self.polite.fetch(url, validators=validators, part=part, tries=tries)
+            return await self.polite.fetch(url, validators=validators, part=part, trip=trip)
         site = self._sites.setdefault(url.site, _Site(self.known.get(url.site)))
         site.last += 1
         turn, ended = site.last, asyncio.Event()
         site.turns[turn] = ended
         try:
-            got = await self.polite.fetch(url, validators=validators, part=part, tries=tries)
-            if got.status != 200 or _kind(got) not in _HTML or not got.body:
+            got = await self.polite.fetch(url, validators=validators, part=part, trip=trip)
+            if got.status != 200 or got.is_outside or _kind(got) not in _HTML or not got.body:
                 return got
             if self.mode == "always":
                 return await self._rendered(got, Why(RENDERED, "rendered"))
