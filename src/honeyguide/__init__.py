@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "adapters.files.rows": "Rejected",
     "adapters.files.markdown": "parse_markdown_links",
+    "adapters.policies": "FormulaPolicy PageColumns",
     "app.crawl": "crawl_site",
     "app.explain": "explain_url",
     "app.library.calls": "Crawl PickSettings crawl pick pick_async",

@@ -3,6 +3,8 @@
 # Written by tools/make_reference.py from the table of __init__.py.
 from honeyguide.adapters.files.markdown import parse_markdown_links as parse_markdown_links
 from honeyguide.adapters.files.rows import Rejected as Rejected
+from honeyguide.adapters.policies import FormulaPolicy as FormulaPolicy
+from honeyguide.adapters.policies import PageColumns as PageColumns
 from honeyguide.app.crawl import crawl_site as crawl_site
 from honeyguide.app.explain import explain_url as explain_url
 from honeyguide.app.library.calls import Crawl as Crawl
@@ -128,6 +130,7 @@ __all__ = [
     "Fetcher",
     "Focus",
     "ForbiddenError",
+    "FormulaPolicy",
     "Head",
     "Headers",
     "HoneyguideError",
@@ -141,6 +144,7 @@ __all__ = [
     "Occurrence",
     "Outcome",
     "Page",
+    "PageColumns",
     "Part",
     "PatternError",
     "PickRequest",

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner
 
-from honeyguide import load_profile
+from honeyguide import SimulateRequest, load_profile, plan_file, simulate_policies
 from honeyguide.adapters.policies import load_policy, policy_names
 from honeyguide.cli.main import root
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.signals import PageState
 from honeyguide.errors import InputError
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+NOW = datetime(2024, 6, 15, tzinfo=UTC)
 PLUGIN = """
 from honeyguide.core.recrawl.policies import ValuePart, explain_value
 
@@ -94,3 +95,97 @@ def test_the_command_line_takes_it_too(tmp_path: Path) -> None:
         "https://a.example/long-name",
     ]
     assert CliRunner().invoke(root, ["plan", str(known), "--policy", "nobody"]).exit_code == 2
+
+
+# --- the example of the guide ---
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "planning.md"
+BROKEN = """
+def wrong(profile, priors):
+    return FormulaPolicy("wrong", lambda maths, page: maths.nothing(page.weight), "no")
+
+def endless(profile, priors):
+    return FormulaPolicy("endless", lambda maths, page: page.weight * 1e999, "no")
+"""
+
+
+@pytest.fixture
+def overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The module of the guide, and two wrong ones, as a package that an installer would leave."""
+    _, _, rest = GUIDE.read_text("utf-8").partition("<!-- file: overdue.py -->\n```python\n")
+    (tmp_path / "overdue.py").write_text(rest.partition("```")[0] + BROKEN, encoding="utf-8")
+    info = tmp_path / "overdue-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: overdue\nVersion: 1.0\n", encoding="utf-8")
+    names = "".join(f"{name} = overdue:{name}\n" for name in ("overdue", "wrong", "endless"))
+    (info / "entry_points.txt").write_text(f"[honeyguide.policies]\n{names}", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "overdue", raising=False)
+    return tmp_path
+
+
+def write_known(folder: Path) -> list[str]:
+    """Write the same rows as JSON lines and as Parquet; some have no rate, some were never visited."""
+    pl = pytest.importorskip("polars")
+    random = Random(4)  # noqa: S311 - made-up rows
+    rows = [
+        {
+            "url": f"https://h{number % 5}.example/{number}",
+            "last_visited": None if number % 7 == 0 else NOW - timedelta(hours=random.uniform(0, 5000)),
+            "topic_relevance": random.random(),
+            "is_hub": number % 11 == 0,
+            "rate_a": random.uniform(0.2, 9) if number % 3 else None,
+            "rate_b": random.uniform(1, 900) if number % 3 else None,
+        }
+        for number in range(300)
+    ]
+    text = "".join(json.dumps(row, default=datetime.isoformat) + "\n" for row in rows)
+    (folder / "known.jsonl").write_text(text, encoding="utf-8")
+    pl.DataFrame(rows).write_parquet(folder / "known.parquet")
+    return [str(folder / name) for name in ("known.jsonl", "known.parquet")]
+
+
+def test_the_formula_of_the_guide_ranks_rows_and_columns_alike(overdue: Path) -> None:
+    by_rows, by_columns = (
+        plan_file(path, now=NOW, policy="overdue", top=40) for path in write_known(overdue)
+    )
+    assert [(one.rank, one.scored.score) for one in by_rows.entries] == [
+        (one.rank, one.scored.score) for one in by_columns.entries
+    ]
+    assert [one.scored.url for one in by_rows.entries] == [one.scored.url for one in by_columns.entries]
+    assert by_rows.levels == by_columns.levels
+    assert by_rows.entries[0].scored.reasons[0] == "chance of a change"
+
+
+@pytest.mark.usefixtures("overdue")
+def test_the_formula_of_the_guide_runs_in_simulations() -> None:
+    pytest.importorskip("numpy")
+    request = SimulateRequest(("poisson:pages=60,days=20",), policies=("overdue", "uniform"), budgets=("5d",))
+    found = {one.policy: one.freshness for one in simulate_policies(request)}
+    assert list(found)[:3] == ["overdue", "uniform", "known-rates"]
+    assert 0.5 < found["overdue"] < found["known-rates"]
+    world = ["simulate", "recrawl", "poisson:pages=9,days=5", "-q", "--policies"]
+    done = CliRunner().invoke(root, [*world, "overdue"])
+    assert done.exit_code == 0, done.output
+    wrong = CliRunner().invoke(root, [*world, "overdu"])
+    assert (wrong.exit_code, "is none of learned, heuristic" in wrong.output) == (2, True)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_policy_without_a_formula_is_simulated_page_by_page() -> None:
+    pytest.importorskip("numpy")
+    request = SimulateRequest(("poisson:pages=40,days=9",), policies=("shortest",))
+    assert simulate_policies(request)[0].policy == "shortest"
+    large = SimulateRequest(("poisson:pages=90000,days=60",), policies=("shortest",), budgets=("90000/day",))
+    with pytest.raises(InputError, match="one by one; take fewer pages or days, or make it a FormulaPolicy"):
+        simulate_policies(large)
+
+
+@pytest.mark.parametrize(("name", "message"), [("wrong", "cannot value pages: "), ("endless", "no number")])
+def test_a_formula_that_fails_is_one_sentence(overdue: Path, name: str, message: str) -> None:
+    pytest.importorskip("numpy")
+    for path in write_known(overdue):
+        with pytest.raises(InputError, match=message):
+            plan_file(path, now=NOW, policy=name)
+    with pytest.raises(InputError, match=message):
+        simulate_policies(SimulateRequest(("poisson:pages=9,days=5",), policies=(name,)))

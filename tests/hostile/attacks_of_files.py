@@ -37,7 +37,7 @@ from honeyguide.core.url.host import parse_host
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, UrlError
 from honeyguide.simulation.generated import generate_world
-from honeyguide.simulation.run import POLICIES, Budget, simulate
+from honeyguide.simulation.run import POLICIES, Budget, simulate, simulated
 
 # --- addresses, patterns, profiles --------------------------------------------------------------------------------
 
@@ -335,6 +335,12 @@ def simulated_fetches(over: int, _limit: int) -> None:
     world = generate_world("poisson:pages=5,days=1", 1)
     with pytest.raises(InputError, match="take less of it"):
         simulate(world, Budget("", over + 1), lambda sight: POLICIES["uniform"](sight, world))
+
+
+def simulated_values(over: int, _limit: int) -> None:
+    world = generate_world(f"poisson:pages={over // 24 + 1},days=1", 1)
+    with pytest.raises(InputError, match="one by one"):
+        simulated(Heuristic(load_profile("base")), world, Budget("", 24.0))
 
 
 def world_rows(over: int, _limit: int) -> None:

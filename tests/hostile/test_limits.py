@@ -371,6 +371,13 @@ LIMITS = [
         100,
     ),
     Limit(
+        "pages that a policy without a formula values in a simulation",
+        "20,000,000",
+        "simulation.run:MAX_VALUES",
+        files.simulated_values,
+        100,
+    ),
+    Limit(
         "rows of a file to simulate",
         "20,000,000",
         "simulation.worlds:MAX_ROWS",

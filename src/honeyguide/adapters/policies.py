@@ -2,18 +2,20 @@
 
 Owns: the entry points of the group `honeyguide.policies`. Must not know: stores, files. Start reading at `load_policy`.
 An entry point is a function of a profile and priors that returns a `core.recrawl.policies.RecrawlPolicy`; it is loaded
-only when its name is requested. Our own names come first.
+only when its name is requested. Our own names come first. A `FormulaPolicy` also runs over columns and in simulations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, ClassVar
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Heuristic, Learned, ValuePart, explain_value
 from honeyguide.core.recrawl.priors import Priors
+from honeyguide.core.recrawl.rate import SCALARS, SURE, Maths, single
 from honeyguide.core.text.printable import duration, every
 from honeyguide.errors import InputError, shown
 
@@ -48,6 +50,59 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
         return policy
     known = ", ".join(policy_names())
     raise InputError(f"there is no policy {shown(name)}; there are {known}")
+
+
+# --- a policy by one formula ---
+
+
+class PageColumns(NamedTuple):
+    """What a formula reads of pages: numbers, arrays or expressions of columns, all of the same kind.
+
+    `rate_a` and `rate_b` are the change rate that is believed, Gamma(a, b) in changes per hour; `waited_h` are the hours
+    since the last visit, 20 mean intervals for a page that was never visited, because a first copy is as good as a fresh one.
+    """
+
+    waited_h: Any
+    rate_a: Any
+    rate_b: Any
+    weight: Any
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaPolicy:
+    """A policy that is one formula over `PageColumns`, for single pages, columns and simulations alike.
+
+    >>> from honeyguide.core.recrawl.signals import PageState
+    >>> overdue = FormulaPolicy("overdue", lambda maths, page: page.waited_h * page.rate_a / page.rate_b, "intervals")
+    >>> overdue.value(PageState("https://a.example/", visited_at=0.0), 720 * 3600.0)
+    1.0
+    """
+
+    name: str
+    formula: Callable[[Maths, PageColumns], Any]  # `Maths` has log, exp, expm1 and where
+    text: str  # explains the value to people
+    priors: Priors = field(default_factory=Priors)
+
+    def value(self, page: PageState, now: float) -> float:
+        """Compute the value of one page, to 7 digits."""
+        rate = page.rate or self.priors.of(page.host, page.page_class)
+        waited_h = SURE * rate.b / rate.a if page.visited_at is None else _since_h(page, now)
+        value = float(self.value_by(SCALARS, PageColumns(waited_h, rate.a, rate.b, page.weight)))
+        if not isfinite(value):
+            raise InputError(f"the policy {shown(self.name)} gives no number for {page.url}")
+        return single(value)
+
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
+        """Explain the value."""
+        return explain_value(self, page, now, price, [ValuePart(self.name, self.value(page, now), self.text)])
+
+    def value_by(self, maths: Maths, pages: PageColumns) -> Any:
+        """Compute the values of numbers, arrays or columns; raises `InputError`."""
+        try:
+            return self.formula(maths, pages)
+        except Exception as error:  # whatever the code of another package raises
+            what = f"the policy {shown(self.name)} cannot value pages: {type(error).__name__}: {error}"
+            raise InputError(what) from error
 
 
 # --- schedules ---

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import field_name, zoneless_fields
-from honeyguide.adapters.policies import load_policy
+from honeyguide.adapters.policies import FormulaPolicy, load_policy
 from honeyguide.app.arguments import fields_of
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry, Site
+    from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.rules.profile import Profile
@@ -73,12 +74,13 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         zones.tell_columns(sources)
     chosen = policy or (LEARNED if any("rate_a" in names for names in columns) else HEURISTIC)
     is_parquet = all(source.kind == "parquet" for source in sources)
-    if (chosen == LEARNED and is_parquet) or (chosen == HEURISTIC and pays_by_columns(sources)):
-        table = _column_table(sources, chosen, profile, reject, check_urls=check_urls)
+    ranked_by = load_policy(chosen, profile, Priors())
+    has_formula = isinstance(ranked_by, Learned | FormulaPolicy)
+    if (has_formula and is_parquet) or (chosen == HEURISTIC and pays_by_columns(sources)):
+        table = _column_table(sources, ranked_by, profile, reject, check_urls=check_urls)
         table.on_zoneless = zones
         return table
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} files"
-    ranked_by = load_policy(chosen, profile, Priors())
     return RowTable(_FileRows(sources, reject, zones), ranked_by, profile, name, may_repeat=True)
 
 
@@ -118,15 +120,20 @@ class ZoneNote:
 
 
 def _column_table(
-    sources: Sequence[Source], policy: str, profile: Profile, reject: Rejected | None, *, check_urls: bool
+    sources: Sequence[Source],
+    policy: RecrawlPolicy,
+    profile: Profile,
+    reject: Rejected | None,
+    *,
+    check_urls: bool,
 ) -> ColumnTable:
     from honeyguide.bulk.batches import TextFile  # an extra
     from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.bulk.learned_table import LearnedTable
 
-    if policy == LEARNED:
+    if isinstance(policy, Learned | FormulaPolicy):
         parquet = [parquet_file(source) for source in sources]
-        return LearnedTable(parquet, profile, Learned(Priors()), reject, check_urls=check_urls)
+        return LearnedTable(parquet, profile, policy, reject, check_urls=check_urls)
     files = [
         parquet_file(one)
         if one.kind == "parquet"
@@ -228,7 +235,7 @@ class StoreTable(RowTable):
         self._site = lru_cache(_SITES_CACHED)(self.store.history.site)
         self._excluded = excluded
         self._tracking = profile.scope.tracking
-        learns = policy in (LEARNED, "proportional")
+        learns = policy not in (HEURISTIC, "uniform", "adaptive-interval")
         self._priors = refit_priors(store.history.rates(_RATES), Priors()) if learns else Priors()
         is_learned = policy == LEARNED
         made = Learned(self._priors, self._site) if is_learned else load_policy(policy, profile, self._priors)

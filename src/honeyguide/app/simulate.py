@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import STDIN
-from honeyguide.adapters.policies import POLICIES
-from honeyguide.app.arguments import moment_of
+from honeyguide.adapters.policies import POLICIES, load_policy, policy_names
+from honeyguide.app.arguments import moment_of, profile_of
 from honeyguide.app.files import store_name
 from honeyguide.app.runs import open_store
 from honeyguide.app.tools.checked import check_fields
 from honeyguide.core.records import SCHEMA
+from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.text.printable import rounded
 from honeyguide.errors import InputError, shown
 
@@ -36,6 +37,7 @@ REFERENCE = "known-rates"  # knows every change rate, and is shown beside all ot
 NAMES = (*POLICIES, REFERENCE)
 WORLDS = ("poisson", "bursty", "periodic", "seasonal", "mixed", "news", "archive")
 MOST_DAYS = 36_500.0
+_PROFILE = "news"  # that policies of other packages are made with, as `plan` does
 _MOST = 1e9  # of anything that a budget counts
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)(d|/day|/hour)")
 _EXPECTED = {
@@ -69,9 +71,10 @@ class SimulateRequest:
         self._check_worlds()
         if self.seed < 0:
             raise InputError(f"{self.seed} is negative; give 0 or more", field="seed")
+        known = NAMES if set(self.policies) <= set(NAMES) else (*policy_names(), REFERENCE)
         for name in self.policies:
-            if name not in NAMES:
-                raise InputError(f"{name!r} is none of {', '.join(NAMES)}", field="policies")
+            if name not in known:
+                raise InputError(f"{name!r} is none of {', '.join(known)}", field="policies")
         for text in self.budgets:
             _amount(text, "budgets")
         if self.host_limit is not None:
@@ -130,7 +133,10 @@ def _outcomes(
     return try_policies(
         world,
         Budget(budget, per_day, host_per_day),
-        request.policies,
+        [
+            name if name in NAMES else load_policy(name, profile_of(_PROFILE), Priors())
+            for name in request.policies
+        ],
         is_copied=not request.is_empty,
         on_policy=lambda policy: on_policy(f"{policy}, budget {budget}, {world.name}"),
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from honeyguide.adapters.policies import FormulaPolicy, PageColumns
 from honeyguide.bulk.batches import PLACE, ParquetFile
 from honeyguide.bulk.file_table import SCORE, ColumnTable, best_rows, better_rows
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, columns_of, fact_columns
@@ -32,7 +33,7 @@ from honeyguide.core.recrawl.plan import (
 from honeyguide.core.recrawl.ranking import SHARE, host_of, state_of
 from honeyguide.core.recrawl.rate import SURE, log1p_by, score_of, share_by
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE
-from honeyguide.errors import InputError
+from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -68,7 +69,7 @@ class LearnedTable(ColumnTable):
         self,
         files: Sequence[ParquetFile],
         profile: Profile,
-        policy: Learned,
+        policy: Learned | FormulaPolicy,
         reject: Reject | None = None,
         *,
         check_urls: bool = False,
@@ -122,7 +123,12 @@ class LearnedTable(ColumnTable):
         kept = [pl.lit(value=True).alias(_IS_RAW), *(pl.col(name).alias(_RAW + name) for name in columns)]
         facts = fact_columns(frame, now, with_url=self._check_urls, also=kept)
         wanted = [DOUBT, FUTURE, ZONELESS, *([HASH] if self._check_urls else []), *raw]
-        return learned_values(facts, self._policy.priors).select(pl.col(VALUE).alias(SCORE), *wanted)
+        valued = (
+            formula_values(facts, self._policy)
+            if isinstance(self._policy, FormulaPolicy)
+            else learned_values(facts, self._policy.priors)
+        )
+        return valued.select(pl.col(VALUE).alias(SCORE), *wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:
         return self._policy.value(state_of(KnownUrl(0, "", signals)), now.timestamp())
@@ -138,6 +144,8 @@ class LearnedTable(ColumnTable):
         for part in self._parts(now):
             self._count_future(survey.future, part, now)
             parts.append(part.scores.select(PLACE, SCORE))
+            if not part.scores[SCORE].is_finite().all():
+                raise InputError(f"the policy {shown(self.policy)} gives no number for some rows")
             if keep and isinstance(part.file, ParquetFile):
                 _, kept = survey.kept.get(part.first, (None, part.scores.clear()))
                 survey.kept[part.first] = part.file, better_rows(kept, part.scores, keep)
@@ -208,12 +216,32 @@ class _ColumnMaths:
 
     @staticmethod
     def expm1(x: pl.Expr, /) -> pl.Expr:
-        half = x * 0.5  # sinh loses no digits near 0
+        half = x.clip(-700.0, 700.0) * 0.5  # sinh loses no digits near 0, and beyond it would be infinite
         return 2.0 * half.exp() * half.sinh()
 
     @staticmethod
     def where(test: pl.Expr, yes: Any, no: Any, /) -> pl.Expr:
         return pl.when(test).then(yes).otherwise(no)
+
+
+def formula_values(frame: pl.LazyFrame, policy: FormulaPolicy) -> pl.LazyFrame:
+    """Add `VALUE`, what `policy.value` gives to single precision, but for priors of hosts: no URL is read."""
+    known = frame.collect_schema().names()
+    own_a, own_b = _rate(known, policy.priors)
+    a, b = pl.col(_STEPS[0]), pl.col(_STEPS[1])
+    frame = frame.with_columns(_weight(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))
+    frame = frame.with_columns(_waited_h(known, a, b).alias(_STEPS[2]))
+    pages = PageColumns(pl.col(_STEPS[2]), a, b, pl.col(_WEIGHT))
+    value = policy.value_by(_ColumnMaths(), pages)
+    if not isinstance(value, pl.Expr):
+        value = pl.lit(value)
+    return frame.with_columns(value.cast(pl.Float32).alias(VALUE))
+
+
+def _waited_h(known: Collection[str], a: pl.Expr, b: pl.Expr) -> pl.Expr:
+    """Return the hours since the last visit; of pages that were never visited, as in `first_visit_by`."""
+    never = SURE * b / a
+    return pl.coalesce(pl.col("since_visit_s") * HOURS_A_SECOND, never) if "since_visit_s" in known else never
 
 
 def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
@@ -224,10 +252,7 @@ def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     a, b, x, grown, survival = (pl.col(name) for name in _STEPS)
     own_a, own_b = _rate(known, priors)
     frame = frame.with_columns(_weight(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))
-    tau_h = SURE * b / a  # of pages that were never visited, as in `first_visit_by`
-    if "since_visit_s" in known:
-        tau_h = pl.coalesce(pl.col("since_visit_s") * HOURS_A_SECOND, tau_h)
-    frame = frame.with_columns((tau_h / b).alias(_STEPS[2]))
+    frame = frame.with_columns((_waited_h(known, a, b) / b).alias(_STEPS[2]))
     frame = frame.with_columns(log1p_by(maths, x).alias(_STEPS[3]))
     frame = frame.with_columns(maths.exp(-a * grown).alias(_STEPS[4]))
     value = pl.col(_WEIGHT) * (b * share_by(maths, a, x, (grown, survival)))

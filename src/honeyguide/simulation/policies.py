@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from honeyguide.adapters.policies import AdaptiveInterval
+from honeyguide.adapters.policies import AdaptiveInterval, PageColumns
 from honeyguide.core.recrawl.priors import FIT_ROUNDS, LEAST_A, MOST_A, WEIGHT, digamma_by, trigamma_by
 from honeyguide.core.recrawl.rate import (
     FIRST_A,
+    SURE,
+    Rate,
     believed_by,
     chance_by,
     changed_by,
@@ -23,11 +25,16 @@ from honeyguide.core.recrawl.rate import (
     index_by,
     known_index_by,
 )
-from honeyguide.core.recrawl.signals import HUB_IMPORTANCE
+from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, PageState
+from honeyguide.errors import InputError, shown
 from honeyguide.simulation.clocks import Clocks, VisitLessons
 from honeyguide.simulation.worlds import CLASSES, HUB, NEVER
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from honeyguide.adapters.policies import FormulaPolicy
+    from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.simulation.run import Flags, Sight, Visits
     from honeyguide.simulation.worlds import Floats, Ints
 
@@ -167,12 +174,9 @@ class SimulatedLearned(_Simulated):
 
     def scores(self, now: float) -> Floats:
         """Score by the index in hours of each page's clock; hubs also by the new pages behind them."""
-        sight, known = self._sight, np.flatnonzero(self._sight.is_known)
-        if now >= self._next_fit:
-            watched = np.flatnonzero(self._is_watched & sight.is_known)
-            self._priors = refit(self._seen.at(watched), self._group[watched], self._start, sight.hosts)
-            self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
+        self.refit_priors(now)
         self._clocks.watch_ends(now)
+        sight, known = self._sight, np.flatnonzero(self._sight.is_known)
         rates, visited = self.rates_of(known), sight.visited[known]
         is_seen = np.isfinite(visited)
         since = np.where(is_seen, visited, now)
@@ -182,6 +186,14 @@ class SimulatedLearned(_Simulated):
         scores[known] = values * self._clocks.stretch(now, rates.b / rates.a, known)
         scores[self._hubs] += self._discovery(now)
         return np.asarray(sight.weight * scores)
+
+    def refit_priors(self, now: float) -> None:
+        """Fit the rates of siblings anew, if it is time."""
+        if now < self._next_fit:
+            return
+        watched = np.flatnonzero(self._is_watched & self._sight.is_known)
+        self._priors = refit(self._seen.at(watched), self._group[watched], self._start, self._sight.hosts)
+        self._next_fit = now + max(self._fit_every_h, now * _FIT_SHARE)
 
     def learn(self, visits: Visits) -> None:
         """Update the rates of the pages that could be compared with an earlier copy, and the clocks."""
@@ -211,6 +223,79 @@ class SimulatedLearned(_Simulated):
         hubs = self._hubs
         waited = np.clip(now - self._sight.visited[hubs], 0.0, _YEAR_H)
         return np.asarray(self._finds.a[hubs] / self._finds.b[hubs] * waited**2 / 2.0 / HUB_IMPORTANCE)
+
+
+class SimulatedFormula(SimulatedLearned):
+    """A policy of another package that is a formula over arrays; rates are learned for it as for `learned`."""
+
+    def __init__(self, sight: Sight, policy: FormulaPolicy) -> None:
+        super().__init__(sight)
+        self._policy = policy
+
+    def scores(self, now: float) -> Floats:
+        """Compute the values of all pages at once."""
+        self.refit_priors(now)
+        sight, rates = self._sight, self.rates_of(np.arange(len(self._sight.kind)))
+        waited = np.where(np.isfinite(sight.visited), now - sight.visited, SURE * rates.b / rates.a)
+        values = self._policy.value_by(np, PageColumns(waited, rates.a, rates.b, sight.weight))
+        return _sound(np.broadcast_to(values, waited.shape), self._policy.name)
+
+
+class SimulatedRows(SimulatedLearned):
+    """A policy of another package that values one page at a time; rates are learned for it as for `learned`."""
+
+    def __init__(self, sight: Sight, policy: RecrawlPolicy, urls: Sequence[str]) -> None:
+        super().__init__(sight)
+        self._policy = policy
+        self._urls = urls
+        self._counts = np.zeros((3, len(sight.kind)), np.int64)  # visits, comparisons, changes
+        self._changed = np.full(len(sight.kind), -NEVER)
+
+    def scores(self, now: float) -> Floats:
+        """Value page after page."""
+        self.refit_priors(now)
+        values, known = np.zeros(len(self._urls)), np.flatnonzero(self._sight.is_known)
+        rates = self.rates_of(known)
+        for page, a, b in zip(known.tolist(), rates.a.tolist(), rates.b.tolist(), strict=True):
+            values[page] = self._value(page, Rate(a, b), now)
+        return _sound(values, self._policy.name)
+
+    def learn(self, visits: Visits) -> None:
+        """Count the visits, and learn the rates."""
+        np.add.at(self._counts[0], visits.pages, 1)
+        np.add.at(self._counts[1], visits.pages[~visits.is_first], 1)
+        np.add.at(self._counts[2], visits.pages[visits.is_changed], 1)
+        self._changed[visits.pages[visits.is_changed]] = visits.now
+        super().learn(visits)
+
+    def _value(self, page: int, rate: Rate, now: float) -> float:
+        sight, (visits, compared, changes) = self._sight, self._counts[:, page].tolist()
+        visited, changed = float(sight.visited[page]), float(self._changed[page])
+        state = PageState(
+            url=self._urls[page],
+            host=f"h{sight.host[page]}.example",
+            page_class=CLASSES[sight.kind[page]],
+            visits=max(visits, int(visited > -NEVER)),
+            visited_at=visited * _HOUR_S if visited > -NEVER else None,
+            changed_at=changed * _HOUR_S if changed > -NEVER else None,
+            changes=changes,
+            compared=compared,
+            importance=float(sight.weight[page]),
+            rate=rate,
+        )
+        try:
+            return float(self._policy.value(state, now * _HOUR_S))
+        except Exception as error:  # whatever the code of another package raises
+            what = (
+                f"the policy {shown(self._policy.name)} cannot value pages: {type(error).__name__}: {error}"
+            )
+            raise InputError(what) from error
+
+
+def _sound(values: Floats, name: str) -> Floats:
+    if not np.all(np.isfinite(values)):
+        raise InputError(f"the policy {shown(name)} gives values that are no numbers")
+    return np.asarray(values, np.float64)
 
 
 # --- rates and priors: a group is a class of pages on a host, 3 x host + class ---

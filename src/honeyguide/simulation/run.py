@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from honeyguide.errors import InputError
+from honeyguide.adapters.policies import FormulaPolicy
+from honeyguide.errors import InputError, shown
 from honeyguide.simulation import measures, policies
 from honeyguide.simulation.measures import Outcome, freshness
 from honeyguide.simulation.worlds import HUB, NEVER
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.simulation.measures import Spans
     from honeyguide.simulation.worlds import Floats, Ints, World
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     PolicyMaker = Callable[["Sight", World], "SimPolicy"]
 
 MAX_FETCHES = 50_000_000
+MAX_VALUES = 20_000_000  # pages that a policy without a formula values, one by one
 _TICKS_H = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 24.0)
 _MOST_TICKS = 20_000  # a longer run takes longer ticks
 _DAY_H = 24.0
@@ -252,16 +255,16 @@ _POINTS = 120  # of a curve, at most
 def try_policies(
     world: World,
     budget: Budget,
-    names: Sequence[str],
+    chosen: Sequence[str | RecrawlPolicy],
     *,
     is_copied: bool = True,
     on_policy: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Run each policy and the reference, and compare them with the bounds; `on_policy` hears of each before it runs."""
     outcomes = []
-    for name in (*(name for name in names if name != REFERENCE), REFERENCE):
-        on_policy(name)
-        outcomes.append(_run(world, budget, name, is_copied))
+    for policy in (*(one for one in chosen if one != REFERENCE), REFERENCE):
+        on_policy(policy if isinstance(policy, str) else policy.name)
+        outcomes.append(_run(world, budget, policy, is_copied))
     best = outcomes[-1]  # the best possible is what the reference achieves, or the optimum in a steady world
     if world.is_steady:
         value = measures.optimal_freshness(world, budget)
@@ -279,8 +282,21 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole > 0 else None
 
 
-def _run(world: World, budget: Budget, name: str, is_copied: bool) -> Outcome:
-    log = simulate(world, budget, lambda sight: POLICIES[name](sight, world), is_copied=is_copied)
+def simulated(policy: str | RecrawlPolicy, world: World, budget: Budget) -> Callable[[Sight], SimPolicy]:
+    """Make a policy for a simulation: one of our own by its name, or one of another package."""
+    if isinstance(policy, str):
+        return lambda sight: POLICIES[policy](sight, world)
+    if isinstance(policy, FormulaPolicy):
+        return lambda sight: policies.SimulatedFormula(sight, policy)
+    if world.size * world.hours / tick_of(world, budget) > MAX_VALUES:
+        what = f"the policy {shown(policy.name)} would value more than {MAX_VALUES:,} pages one by one"
+        raise InputError(f"{what}; take fewer pages or days, or make it a FormulaPolicy")
+    return lambda sight: policies.SimulatedRows(sight, policy, world.pages)
+
+
+def _run(world: World, budget: Budget, policy: str | RecrawlPolicy, is_copied: bool) -> Outcome:
+    name = policy if isinstance(policy, str) else policy.name
+    log = simulate(world, budget, simulated(policy, world, budget), is_copied=is_copied)
     fetched = np.bincount(world.host[log.pages], minlength=len(world.hosts))
     return replace(
         _measured(world, budget, name, measures.fresh_spans(world, log)),
