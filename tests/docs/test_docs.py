@@ -309,3 +309,9 @@ def test_every_page_is_reachable() -> None:
         seen |= new
         waiting += [target for target in new if target.suffix == ".md" and target.exists()]
     assert set((ROOT / "docs").rglob("*.md")) - seen == set()
+
+
+def test_the_menu_of_the_site_has_every_page() -> None:
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    menu = re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(menu) == sorted(pages)
