@@ -75,5 +75,5 @@ def import_(files: tuple[str, ...], options: ImportOptions) -> None:
         )
         progress.stop()
         if not options.quiet:
-            new = f"{count_of(found.new, 'new URL')}, {found.learned:,} told of visits"
+            new = f"{count_of(found.new, 'new URL')}, {found.learned:,} with visits"
             note(f"{options.store}: {count_of(found.rows, 'row')} imported; {new}")
