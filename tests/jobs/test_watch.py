@@ -38,7 +38,7 @@ class Pages(WatchSession):
     def __init__(self, clock: Working, pages: int, planning_s: float = 0.0) -> None:
         self.clock = clock
         self.runs = {1: (CrawlRequest(()), PROFILE)}
-        history = SimpleNamespace(latest_visits=self.latest)
+        history = SimpleNamespace(latest_visits=self.latest, latest_requests=lambda _limit: [])
         self.store = cast("Store", SimpleNamespace(history=history, runs=SimpleNamespace(due=self.runs_due)))
         self.visits: list[tuple[float, int]] = []
         self.due: list[int] = []

@@ -87,11 +87,16 @@ MAX_WAIT_S = 10.0  # a site that asks a crawl for a longer pause is closed in th
 
 @asynccontextmanager
 async def opened_fetcher(
-    policy: FetchPolicy, named: Iterable[Url] = (), fetcher: Fetcher | None = None, clock: Clock | None = None
+    policy: FetchPolicy,
+    named: Iterable[Url] = (),
+    fetcher: Fetcher | None = None,
+    clock: Clock | None = None,
+    counted: Callable[[Fetcher, Clock], Fetcher] = lambda fetcher, _: fetcher,
 ) -> AsyncIterator[tuple[PoliteFetcher, Clock]]:
     """Open a polite fetcher of the web, with the clock that it goes by; headers and logins go to `named` URLs alone.
 
-    `fetcher` makes the requests instead of our own; robots.txt, pauses, redirects and retries are the same.
+    `fetcher` makes the requests instead of our own; robots.txt, pauses, redirects and retries are the same. `counted` may
+    stand between them: it sees every single request.
     """
     from honeyguide.adapters.clock import SystemClock  # see pick_sites
     from honeyguide.adapters.html.page import forward_of
@@ -104,10 +109,10 @@ async def opened_fetcher(
     policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S), access=access)
     robots = partial(read_robots, token=policy.robots_token)
     if fetcher is not None:
-        yield PoliteFetcher(fetcher, clock, robots, policy, forward_of), clock
+        yield PoliteFetcher(counted(fetcher, clock), clock, robots, policy, forward_of), clock
         return
     async with HttpFetcher(policy) as http:
-        yield PoliteFetcher(http, clock, robots, policy, forward_of), clock
+        yield PoliteFetcher(counted(http, clock), clock, robots, policy, forward_of), clock
 
 
 # --- the request ---

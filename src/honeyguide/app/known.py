@@ -6,7 +6,7 @@ Start reading at `open_known` and `StoreTable`. polars and sqlite3 are imported 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import inf
@@ -215,6 +215,11 @@ class Excluded:
     digests: Container[int] = ()
     urls: Container[str] = ()
     visited_since: float = inf
+    of_class: Mapping[PageClass, float] = field(default_factory=dict)  # instead of `visited_since`
+
+    def visited_lately(self, known: HistoryEntry) -> bool:
+        """Tell whether it is too early for another visit."""
+        return known.visited_at > self.of_class.get(known.kind, self.visited_since)
 
 
 NOTHING_EXCLUDED = Excluded()
@@ -262,8 +267,8 @@ class StoreTable(RowTable):
     def _stored_rows(self) -> Iterator[KnownUrl]:
         place = 0
         for known in self.store.history.known():
-            is_late = known.visited_at > self._excluded.visited_since
-            if not (known.is_moved or is_late or self._is_excluded(known.digest, known.url)):
+            is_early = self._excluded.visited_lately(known)
+            if not (known.is_moved or is_early or self._is_excluded(known.digest, known.url)):
                 place += 1
                 state = state_of(known, self._priors)
                 yield KnownUrl(place, known.url, signals_of(known, state.rate, self._site(known.site)), state)

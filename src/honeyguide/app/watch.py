@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from contextlib import AsyncExitStack, nullcontext
+=======
+from contextlib import nullcontext
+from dataclasses import replace
+>>>>>>> b282178 (A watch keeps its budget by requests, also when it is killed; robots.txt is read again every hour; intervals by class, a line for each round, recipes that are tested)
 from datetime import UTC, datetime
+from functools import partial
+from heapq import nsmallest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +21,11 @@ from honeyguide.app.library.rendering import Rendering, opened_rendering
 from honeyguide.app.runs import opened_store, reopen_refused, resume_request
 from honeyguide.core.fetching import NEVER
 from honeyguide.core.recrawl.plan import PlanQuery
+from honeyguide.core.recrawl.priors import CLASSES, PageClass
+from honeyguide.core.recrawl.signals import drop_reason, state_of
 from honeyguide.errors import HoneyguideError, InputError
 from honeyguide.jobs.request import CrawlRequest, latest_runs
-from honeyguide.jobs.watch import HOUR_S, Round, WatchBudget, WatchRequest, WatchSession
+from honeyguide.jobs.watch import HOUR_S, CountedFetcher, Round, WatchBudget, WatchRequest, WatchSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Clock, Fetcher
     from honeyguide.ports.store import Store
 
-__all__ = ["Round", "WatchBudget", "WatchRequest"]  # front ends import them from here
+__all__ = ["CLASSES", "PageClass", "Round", "WatchBudget", "WatchRequest"]  # front ends import them from here
 
 
 async def watch_store(
@@ -51,6 +60,7 @@ async def watch_store(
         if policy.allow_private:
             reopen_refused(opened, opened.runs.list())
         named = [seed for run in latest_runs(opened.runs.list()) for seed in opened.ledger(run).seeds()]
+<<<<<<< HEAD
         async with (
             opened_fetcher(policy, named, fetcher, clock or opened.clock) as (polite, ticking),
             AsyncExitStack() as stack,
@@ -62,6 +72,13 @@ async def watch_store(
                     how = Rendering(run.render, policy, profile, named)
                     rendering[run.spec.key] = await stack.enter_async_context(opened_rendering(polite, how))
             return await session.watch()
+=======
+        # What robots.txt says may change while we watch.
+        policy = replace(policy, robots_ttl_s=min(policy.robots_ttl_s, HOUR_S))
+        count = partial(CountedFetcher, history=opened.history, flush=opened.flush, budget=request.budget)
+        async with opened_fetcher(policy, named, fetcher, clock, count) as (polite, ticking):
+            return await watch_session(opened, request, polite, ticking).watch()
+>>>>>>> b282178 (A watch keeps its budget by requests, also when it is killed; robots.txt is read again every hour; intervals by class, a line for each round, recipes that are tested)
 
 
 def watch_session(
@@ -104,15 +121,34 @@ def _ranking(store: Store, request: WatchRequest) -> Callable[[int, float, Colle
 
     def best_urls(count: int, now: float, unfetchable: Collection[str]) -> list[str]:
         nonlocal save_at
-        excluded = Excluded(store.history.scheduled(), unfetchable, now - request.rest_s)
+        least = {kind: now - max(request.rest_s, rest_s) for kind, rest_s in request.min_interval_s.items()}
+        excluded = Excluded(store.history.scheduled(), unfetchable, now - request.rest_s, least)
+        overdue = _overdue(store, request, count, now, excluded) if request.max_interval_s else []
         table = StoreTable(store, profile, request.policy, excluded=excluded)
         if now >= save_at:
             table.save_priors()
             save_at = now + HOUR_S
         query = PlanQuery(datetime.fromtimestamp(now, UTC), top=count, per_host=request.per_host)
-        return [entry.scored.url for entry in table.plan(query).entries]
+        best = [entry.scored.url for entry in table.plan(query).entries] if len(overdue) < count else []
+        return list(dict.fromkeys([*overdue, *best]))[:count]
 
     return best_urls
+
+
+def _overdue(store: Store, request: WatchRequest, count: int, now: float, excluded: Excluded) -> list[str]:
+    """List pages whose class should have been visited by now, the oldest visit first."""
+    most = request.max_interval_s
+    found = (
+        (known.visited_at, known.url)
+        for known in store.history.known()
+        if known.kind in most
+        and known.visited_at < now - most[known.kind]
+        and not known.is_moved
+        and drop_reason(state_of(known)) is None
+        and known.digest not in excluded.digests
+        and known.url not in excluded.urls
+    )
+    return [url for _, url in nsmallest(count, found)]
 
 
 def _resumable(store: Store, request: WatchRequest) -> dict[int, tuple[CrawlRequest, Profile]]:

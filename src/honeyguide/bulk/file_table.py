@@ -97,9 +97,8 @@ class ColumnTable:
         self._check_urls = check_urls or any(isinstance(file, TextFile) for file in files)
         self._repeats = Repeats()
         self._is_compared = False
-        self.on_zoneless: Callable[[str, RawRow], None] | None = (
-            None  # hears of rows whose times may have no zone
-        )
+        # Hears of rows whose times may have no zone.
+        self.on_zoneless: Callable[[str, RawRow], None] | None = None
 
     def plan(self, query: PlanQuery) -> Plan:
         """Rank the rows."""
@@ -205,9 +204,8 @@ class ColumnTable:
         """Give each row its place, and read doubtful rows again, one by one; wrong ones are left out."""
         frame = batch.frame.with_row_index(PLACE, offset=first + batch.start)
         places = frame.filter(DOUBT)[PLACE].to_list()
-        read = (
-            list(zip(places, batch.raw([place - first for place in places]), strict=True)) if places else []
-        )
+        again = batch.raw([place - first for place in places]) if places else []
+        read = list(zip(places, again, strict=True))
         if self.on_zoneless is not None:
             sure = frame.filter(ZONELESS)[PLACE].head(1).to_list()
             first_bare = list(zip(sure, batch.raw([place - first for place in sure]), strict=True))

@@ -1,21 +1,24 @@
 """Watch: plan and crawl in a loop, within a budget, until stopped. Start reading at `WatchSession.watch`.
 
-The budget is a sliding hour, counted from the visits in the history, whichever process made them. So a watch that was
-killed and started again keeps it. Scheduled visits stay scheduled: the next round, or the next process, fetches them
+The budget is a sliding hour, counted from the visits in the history, whichever process made them, and from all requests of
+watches, robots.txt and redirects included, which are noted before they are made. So a watch that was killed and started again
+keeps it. Scheduled visits stay scheduled: the next round, or the next process, fetches them
 in the order of the plan before it plans again. Must not know: how URLs are ranked, HTTP, SQL.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.url.url import Url
-from honeyguide.errors import FetchError, InputError
+from honeyguide.errors import AskedToWaitError, FetchError, InputError
 from honeyguide.jobs.request import KEEP_BYTES, context_of, latest_runs
 from honeyguide.jobs.sitemaps import Listing, queue_listed
+from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
@@ -23,12 +26,13 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
+    from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Tracking
     from honeyguide.jobs.crawl import Crawler, PageAttachments
     from honeyguide.jobs.request import CrawlRequest
-    from honeyguide.ports.fetch import Clock
-    from honeyguide.ports.store import Store
+    from honeyguide.ports.fetch import Clock, Fetched, Fetcher, Validators
+    from honeyguide.ports.store import History, Store
 
     Resumable = Mapping[int, tuple[CrawlRequest, Profile]]  # by the number of the run
 
@@ -42,7 +46,7 @@ _TRIES = 5  # plans in one round, if no run can fetch what the first one chose
 
 @dataclass(frozen=True, slots=True)
 class WatchBudget:
-    """How much a watch may do: `per_hour` visits in any hour, one round per cycle, until a time or for some rounds."""
+    """How much a watch may do: `per_hour` visits, and no more requests, in any hour, one round per cycle, until a time or for some rounds."""
 
     per_hour: int
     cycle_s: float = 60.0
@@ -53,7 +57,7 @@ class WatchBudget:
         """Give how many visits are left after those of the hour before `now`."""
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
-    def free_at(self, latest: Sequence[float], now: float) -> float:
+    def free_at(self, latest: Iterable[float], now: float) -> float:
         """Give the time when a visit is allowed again."""
         recent = sorted((at for at in latest if at > now - HOUR_S), reverse=True)
         return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
@@ -85,7 +89,8 @@ class Round:
 class WatchRequest:
     """How a store is watched: its budget, the rules and the recrawl policy that rank URLs, and who receives what.
 
-    No page is visited sooner than `rest_s` after its last visit. `sitemaps`, which may be feeds, are read again every
+    No page is visited sooner than `rest_s` after its last visit, or `min_interval_s` of its class; a page that was not
+    visited for longer than `max_interval_s` of its class is visited before all others. `sitemaps`, which may be feeds, are read again every
     `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_note`
     receives the runs that cannot be resumed and the sitemaps that cannot be read.
     """
@@ -94,6 +99,8 @@ class WatchRequest:
     profile: Profile | str | Path
     policy: str = "learned"
     rest_s: float = 60.0
+    min_interval_s: Mapping[PageClass, float] = field(default_factory=dict)
+    max_interval_s: Mapping[PageClass, float] = field(default_factory=dict)
     per_host: int | None = None
     concurrency: int = 32
     keep_bytes: int = KEEP_BYTES
@@ -102,6 +109,40 @@ class WatchRequest:
     on_page: Callable[[Record, PageAttachments], None] = lambda _record, _attachments: None
     on_round: Callable[[Round], None] = lambda _round: None
     on_note: Callable[[str], None] = lambda _note: None
+
+
+class CountedFetcher:
+    """A fetcher whose requests are noted before they are made; when those of an hour are spent, it makes none."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        clock: Clock,
+        *,
+        history: History,
+        flush: Callable[[], None],
+        budget: WatchBudget,
+    ) -> None:
+        self._fetcher = fetcher
+        self._clock = clock
+        self._history = history
+        self._flush = flush
+        self._budget = budget
+        self._latest = deque(reversed(history.latest_requests(budget.per_hour)), budget.per_hour)
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        """Make one request, if the budget allows it."""
+        now = self._clock.now()
+        free_at = self._budget.free_at(self._latest, now)
+        if free_at > now:
+            what = f"the {self._budget.per_hour:,} requests of this hour are spent"
+            raise AskedToWaitError(url.as_linked, what, retry_after_s=free_at - now)
+        self._latest.append(now)
+        self._history.note_request(now)
+        self._flush()
+        return await self._fetcher.fetch(url, validators=validators, part=part)
 
 
 @dataclass
@@ -131,12 +172,12 @@ class WatchSession:
         while not budget.is_over(clock.now(), rounds):
             await self.listen(clock.now())
             now = clock.now()
-            latest = self.store.history.latest_visits(budget.per_hour, now - HOUR_S)
+            latest = self._latest(now)
             allowed = min(budget.remaining(latest, now), budget.share(now - begun))
             planned, fetched, planning_s = await self._round(allowed, now + budget.cycle_s)
             rounds += 1
             begun, ended = now, clock.now()
-            latest = self.store.history.latest_visits(budget.per_hour, ended - HOUR_S)
+            latest = self._latest(ended)
             rest_s = _REST_PER_PLAN * planning_s
             next_at = max(begun + budget.cycle_s, ended + rest_s, budget.free_at(latest, ended))
             spent = budget.per_hour - budget.remaining(latest, ended)
@@ -155,6 +196,12 @@ class WatchSession:
                 wake_at = next_at if budget.until is None else min(next_at, budget.until)
                 await clock.sleep(max(0.0, wake_at - ended))
         return "until" if budget.until is not None and clock.now() >= budget.until else "rounds"
+
+    def _latest(self, now: float) -> Sequence[float]:
+        """List the latest visits, or the latest requests of watches if those are more."""
+        history, most = self.store.history, self.request.budget.per_hour
+        listed = history.latest_visits(most, now - HOUR_S), history.latest_requests(most)
+        return max(listed, key=lambda times: sum(at > now - HOUR_S for at in times))
 
     async def _round(self, allowed: int, until: float) -> tuple[int, int, float]:
         """Fetch what is left of an earlier plan; while visits are allowed and time is left, plan and fetch.

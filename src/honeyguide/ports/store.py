@@ -180,6 +180,12 @@ class History(Protocol):
     def latest_visits(self, limit: int, since: float) -> Sequence[float]:
         """List the times of the latest visits, the last one first; those long before `since` may be left out."""
 
+    def note_request(self, at: float) -> None:
+        """Note that a request is about to be made, for a page or not; it is no visit."""
+
+    def latest_requests(self, limit: int) -> Sequence[float]:
+        """List the times of the latest requests that were noted, the last one first."""
+
     def contents(self) -> Iterator[SeenContent]:
         """List what visits read, page by page, oldest first."""
 

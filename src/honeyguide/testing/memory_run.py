@@ -252,6 +252,7 @@ class MemoryHistory:
         self._runs = runs
         self._known: dict[int, HistoryEntry] = {}
         self._visits: list[tuple[int, Visit]] = []
+        self._requests: list[float] = []
         self._lastmods: dict[int, str] = {}
         self._born: dict[int, float] = {}
         self._sites: dict[str, Site] = {}
@@ -290,6 +291,12 @@ class MemoryHistory:
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         return [(run, visit.at, visit.status) for run, visit in self._visits if visit.digest == digest]
+
+    def note_request(self, at: float) -> None:
+        self._requests.append(at)
+
+    def latest_requests(self, limit: int) -> Sequence[float]:
+        return self._requests[::-1][:limit]
 
     def latest_visits(self, limit: int, since: float) -> Sequence[float]:
         del since

@@ -90,8 +90,14 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     parsed = Url.parse(url)
     with _opened(store) as opened:
         seen = _Import(opened, profile_of(profile))
+        kind = class_of(parsed.text, is_hub=False)
         visit = Visit(
-            parsed.text, seen.digest(parsed), moment_of(at).timestamp(), status, relevance=relevance
+            parsed.text,
+            seen.digest(parsed),
+            moment_of(at).timestamp(),
+            status,
+            relevance=relevance,
+            kind=kind,
         )
         with opened.transaction():
             seen.queue([(parsed, 0)])

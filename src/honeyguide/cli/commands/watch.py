@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,7 @@ from honeyguide.app.crawl import CrawlTally, load_profile
 from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, opened_store, sites_of
-from honeyguide.app.watch import WatchBudget, WatchRequest, watch_store
+from honeyguide.app.watch import CLASSES, WatchBudget, WatchRequest, watch_store
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
@@ -48,13 +48,13 @@ from honeyguide.cli.output import (
 )
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.cli.stopping import INTERRUPTED, INTERRUPTED_CODE, TERMINATED, until_stopped
-from honeyguide.core.records import verdict_of
+from honeyguide.core.records import iso, verdict_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Mapping
 
     from honeyguide.app.crawl import PageAttachments, Store
-    from honeyguide.app.watch import Round
+    from honeyguide.app.watch import PageClass, Round
     from honeyguide.cli.crawling.lines import Output
     from honeyguide.core.records import Record
 
@@ -65,6 +65,25 @@ _STOPPED = {
 }
 
 
+def _intervals(
+    _ctx: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> dict[PageClass, float]:
+    """Read seconds by class of pages; without a class they are those of all."""
+    found: dict[PageClass, float] = {}
+    for text in texts:
+        name, is_named, given = text.rpartition("=")
+        seconds = Number(0, YEAR_S).convert(given, _option, _ctx)
+        classes = [one for one in CLASSES if one == name] if is_named else CLASSES
+        if not classes:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(CLASSES)}.")
+        found.update(dict.fromkeys(classes, seconds))
+    return found
+
+
+def _interval_option(names: str, about: str) -> Any:
+    return option(names, about, multiple=True, callback=_intervals)
+
+
 @dataclass(frozen=True, slots=True)
 class WatchOptions:
     """What is visited again, how often, and where visits go."""
@@ -72,7 +91,7 @@ class WatchOptions:
     store: str = store_option()
     per_hour: int = option(
         "--per-hour N",
-        "Visit at most N pages in any hour.",
+        "Visit at most N pages in any hour, with at most N requests: robots.txt and redirects count, too.",
         type=click.IntRange(1, 10_000_000),
         required=True,
     )
@@ -85,6 +104,16 @@ class WatchOptions:
         type=Number(0, YEAR_S),
         default=60.0,
     )
+    min_interval_s: Mapping[PageClass, float] = _interval_option(
+        "--min-interval [CLASS=]S",
+        "Visit no page of a class (hub, article, page) sooner than S seconds after its last visit; without a class, none. "
+        "May be repeated.",
+    )
+    max_interval_s: Mapping[PageClass, float] = _interval_option(
+        "--max-interval [CLASS=]S",
+        "Visit pages of a class before all others if their last visit is longer ago than S seconds. May be repeated.",
+    )
+    log: str | None = option("--log FILE", "Append a line for each round to a file.")
     per_host: int | None = option("--per-host N", "Plan at most N pages of each host at a time.", type=COUNT)
     sitemaps: tuple[str, ...] = option(
         "--sitemap URL|FILE",
@@ -128,19 +157,21 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
     watch runs until it is stopped.
     """
     file = standard_output(options.file)
-    check_distinct((), (file, options.store))
+    check_distinct((), (file, options.store, options.log))
     until = None if options.until is None else options.until.timestamp()
     tally = WatchTally(WatchBudget(options.per_hour, options.cycle_s, until, options.rounds))
     with opened_store(options.store, create=False) as store:
         show_hosts = len(sites_of(store, store.runs.list())) > 1
         with closing(_output(file, options.output, show_hosts=show_hosts)) as out:
             begin_output(out, _stored_pages(store))
-            work = _Work(tally, out)
+            work = _Work(tally, out, options.log)
             request = WatchRequest(
                 budget=tally.budget,
                 profile=load_profile(options.profile),
                 policy=options.policy,
                 rest_s=options.rest_s,
+                min_interval_s=options.min_interval_s,
+                max_interval_s=options.max_interval_s,
                 per_host=options.per_host,
                 concurrency=fetching.concurrency,
                 keep_bytes=keeping.keep_bytes,
@@ -186,6 +217,7 @@ class _Work:
 
     tally: WatchTally
     out: Output
+    log: str | None = None
     progress: Progress = field(init=False)
 
     def __post_init__(self) -> None:
@@ -216,6 +248,22 @@ class _Work:
         """Say that a round is over, if that is news."""
         is_news = self.tally.end(last, time.monotonic() + last.next_at - time.time())
         self.progress.update(is_news=is_news)
+        if self.log is not None:
+            with Path(self.log).open("a", encoding="utf-8") as file:
+                file.write(f"{round_line(last, self.tally.recent)}\n")
+
+
+def round_line(last: Round, verdicts: Counter[str]) -> str:
+    """Write a round for a log: what was allowed, planned, fetched and spent, and how the visits ended."""
+    numbers = {
+        "round": last.number,
+        "allowed": last.allowed,
+        "planned": last.planned,
+        "fetched": last.fetched,
+    }
+    counts = {**numbers, **dict(sorted(verdicts.items())), "spent": last.spent}
+    words = " ".join(f"{name.replace(' ', '-')}={count}" for name, count in counts.items())
+    return f"{iso(last.at)} {words} next={iso(last.next_at)}"
 
 
 @dataclass(slots=True)

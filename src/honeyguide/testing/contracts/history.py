@@ -59,6 +59,18 @@ class HistoryContract:
         history.record(visit(600.0), 1)
         assert get(history).visits == 10
 
+    def test_requests_are_noted_beside_visits(self) -> None:
+        store = self.make_store()
+        history = store.history
+        for at in (10.0, 11.0, 12.0):
+            history.note_request(at)
+        history.record(visit(12.0), 1)
+        store.flush()
+        assert history.latest_requests(2) == [12.0, 11.0]
+        assert history.latest_visits(9, 0.0) == [12.0]
+        assert [known.digest for known in history.known()] == [7]
+        assert [seen.at for seen in history.contents()] == [12.0]
+
     def test_history_counts_visits_and_changes(self) -> None:
         history = self.make_store().history
         for at, content in ((10.0, "x"), (20.0, "x"), (15.0, "y"), (40.0, None)):

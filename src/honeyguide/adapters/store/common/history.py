@@ -184,6 +184,12 @@ class SqlHistory:
             found.append(at)
         return found
 
+    def note_request(self, at: float) -> None:
+        self._db.later(self._sql["request"], (at,))
+
+    def latest_requests(self, limit: int) -> Sequence[float]:
+        return [at for (at,) in self._all("latest_requests", limit)]
+
     def contents(self) -> Iterator[SeenContent]:
         place = (_FIRST, 0)
         while rows := self._all("contents", *place):

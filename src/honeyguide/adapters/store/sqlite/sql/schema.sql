@@ -199,6 +199,7 @@ CREATE TABLE known (
 ) STRICT;
 
 -- Each visit, and the record of the page as JSON, if its run has one. Without a digest there was none: nothing was asked for.
+-- Without a digest and a claim it is a request, of which only the time is known.
 CREATE TABLE visit (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL,
