@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from contextlib import AsyncExitStack, nullcontext
-=======
-from contextlib import nullcontext
 from dataclasses import replace
->>>>>>> b282178 (A watch keeps its budget by requests, also when it is killed; robots.txt is read again every hour; intervals by class, a line for each round, recipes that are tested)
 from datetime import UTC, datetime
 from functools import partial
 from heapq import nsmallest
@@ -60,9 +56,11 @@ async def watch_store(
         if policy.allow_private:
             reopen_refused(opened, opened.runs.list())
         named = [seed for run in latest_runs(opened.runs.list()) for seed in opened.ledger(run).seeds()]
-<<<<<<< HEAD
+        # What robots.txt says may change while we watch.
+        policy = replace(policy, robots_ttl_s=min(policy.robots_ttl_s, HOUR_S))
+        count = partial(CountedFetcher, history=opened.history, flush=opened.flush, budget=request.budget)
         async with (
-            opened_fetcher(policy, named, fetcher, clock or opened.clock) as (polite, ticking),
+            opened_fetcher(policy, named, fetcher, clock or opened.clock, count) as (polite, ticking),
             AsyncExitStack() as stack,
         ):
             rendering: dict[str, Fetcher] = {}
@@ -72,13 +70,6 @@ async def watch_store(
                     how = Rendering(run.render, policy, profile, named)
                     rendering[run.spec.key] = await stack.enter_async_context(opened_rendering(polite, how))
             return await session.watch()
-=======
-        # What robots.txt says may change while we watch.
-        policy = replace(policy, robots_ttl_s=min(policy.robots_ttl_s, HOUR_S))
-        count = partial(CountedFetcher, history=opened.history, flush=opened.flush, budget=request.budget)
-        async with opened_fetcher(policy, named, fetcher, clock, count) as (polite, ticking):
-            return await watch_session(opened, request, polite, ticking).watch()
->>>>>>> b282178 (A watch keeps its budget by requests, also when it is killed; robots.txt is read again every hour; intervals by class, a line for each round, recipes that are tested)
 
 
 def watch_session(

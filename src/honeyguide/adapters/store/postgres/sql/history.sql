@@ -79,6 +79,13 @@ SELECT digest FROM entry WHERE rank < 0 AND (state IN (0, 1) OR (state = 2 AND d
 -- Visits are numbered as they come.
 SELECT at FROM visit WHERE digest IS NOT NULL ORDER BY id DESC LIMIT $1;
 
+-- name: request
+-- A row of `visit` without a page and without a record is a request.
+INSERT INTO visit (run, at) VALUES (0, $1);
+
+-- name: latest_requests
+SELECT at FROM visit WHERE digest IS NULL AND claim IS NULL AND at IS NOT NULL ORDER BY id DESC LIMIT $1;
+
 -- name: rates
 SELECT url, kind, rate_a, rate_b FROM known WHERE rate_a BETWEEN 0 AND 1e9 AND rate_b BETWEEN 0 AND 1e12 ORDER BY digest LIMIT $1;
 
