@@ -134,7 +134,7 @@ def test_import_plan_and_a_watch_that_is_killed_keep_the_budget(server: Server, 
 @pytest.mark.parametrize("name", ["honeyguide.service", "honeyguide.timer", "honeyguide-watch.service"])
 def test_the_units_of_the_recipes_are_units_and_their_options_exist(name: str) -> None:
     text = RECIPES.read_text("utf-8")
-    found = re.search(rf"<!-- file: {re.escape(name)} -->\n```ini\n(.*?)```", text, re.DOTALL)
+    found = re.search(rf"\*\*`{re.escape(name)}`\*\*\n+```ini\n(.*?)```", text, re.DOTALL)
     assert found is not None
     sections = re.findall(r"^\[(\w+)\]$", found[1], re.MULTILINE)
     assert sections[0] == "Unit"
