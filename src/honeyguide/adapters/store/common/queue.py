@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.store.common.database import Database
     from honeyguide.adapters.store.common.history import SqlHistory
-    from honeyguide.adapters.store.common.leases import SqlWorkers
+    from honeyguide.adapters.store.common.workers import SqlWorkers
     from honeyguide.core.crawl.frontier import (
         Discovered,
         FrontierRow,

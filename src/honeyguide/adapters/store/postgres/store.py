@@ -13,20 +13,21 @@ from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.store.common.contents import SqlContents
 from honeyguide.adapters.store.common.database import sql_text
 from honeyguide.adapters.store.common.history import SqlHistory
-from honeyguide.adapters.store.common.leases import SqlWorkers
 from honeyguide.adapters.store.common.runs import SqlRuns
+from honeyguide.adapters.store.common.workers import SqlWorkers
 from honeyguide.adapters.store.postgres.database import PostgresDatabase
 from honeyguide.adapters.store.postgres.queue import PostgresQueue
 from honeyguide.errors import SchemaMismatchError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.ports.store import KeptPage
 
 VERSION = 1  # of sql/schema.sql
 LEASE_S = 60.0  # without a heartbeat; others are on other machines, and cannot see that a process is gone
+_ASKED = 5  # how often the server is asked for the time
 _NO_STORE = "has no Honeyguide store; honeyguide crawl makes one"
 _OTHER = "was written by another version of Honeyguide (version {} of the store); use that one, or name another database"
 
@@ -52,7 +53,7 @@ class PostgresStore:
         self._workers = SqlWorkers(self._db)
         self._queues: dict[int, PostgresQueue] = {}
         self._depth = 0
-        self.clock = StoreClock(self._db.one(self._sql["now"])[0])
+        self.clock = StoreClock(lambda: self._db.one(self._sql["now"])[0])
 
     def _open(self, *, create: bool) -> None:
         if not self._db.one(self._sql["has_tables"])[0]:
@@ -152,6 +153,11 @@ class PostgresContents(SqlContents):
 class StoreClock(SystemClock):
     """The clock of a database: all workers go by it, whatever their machines say."""
 
-    def __init__(self, now: float) -> None:
+    def __init__(self, ask: Callable[[], float]) -> None:
         super().__init__()
-        self._epoch = now - self._passed_s()
+        answers = []
+        for _ in range(_ASKED):
+            before = self._passed_s()
+            now, after = ask(), self._passed_s()
+            answers.append((after - before, now - (before + after) / 2))
+        self._epoch = min(answers)[1]  # the fastest answer is wrong by half of its way at most

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from honeyguide.adapters.store.common.contents import SqlContents
 from honeyguide.adapters.store.common.database import named_queries, sql_text
 from honeyguide.adapters.store.common.history import SqlHistory
-from honeyguide.adapters.store.common.leases import SqlWorkers
 from honeyguide.adapters.store.common.queue import SqlQueue
 from honeyguide.adapters.store.common.runs import SqlRuns
+from honeyguide.adapters.store.common.workers import SqlWorkers
 from honeyguide.adapters.store.sqlite.database import BUSY_S, SqliteDatabase, check_schema, statements
 from honeyguide.adapters.store.sqlite.files import (
     has_log,
