@@ -21,6 +21,7 @@ from honeyguide.app.library.observe import observe as observe
 from honeyguide.app.library.pages import CrawledPage as CrawledPage
 from honeyguide.app.library.pages import PickedPage as PickedPage
 from honeyguide.app.library.pages import PickedSite as PickedSite
+from honeyguide.app.pick import Chooser as Chooser
 from honeyguide.app.pick import pick_sites as pick_sites
 from honeyguide.app.pick import select_files as select_files
 from honeyguide.app.pick import select_links as select_links
@@ -116,6 +117,7 @@ __all__ = [
     "AskedToWaitError",
     "Budgets",
     "Candidate",
+    "Chooser",
     "Clock",
     "ConfigError",
     "Content",

@@ -240,3 +240,46 @@ def test_a_result_comes_from_another_thread() -> None:
 
     assert run(name) == "honeyguide"
     assert Url.parse("https://a.example/").site == "a.example"
+
+
+_HOSTILE = "<script>alert(1)</script>"
+
+
+def test_selections_and_scores_show_hostile_text_as_text() -> None:
+    html = f'<a href="/services">{_HOSTILE.replace("<", "&lt;")} Services</a>'
+    selection = honeyguide.select_links(html, "https://acme.example/")
+    shown = selection._repr_html_()
+    assert "<caption>portfolio: 1 of 1 links</caption>" in shown
+    assert "&lt;script&gt;" in shown
+    assert "<script" not in shown
+    score = honeyguide.Score(3.0, (honeyguide.Reason("r", 3.0, _HOSTILE),))
+    assert score._repr_html_() == (
+        "<table><caption>Score 3</caption><tr><th>Rule</th><th>Points</th><th>Reason</th></tr>"
+        "<tr><td>r</td><td>+3</td><td>&lt;script&gt;alert(1)&lt;/script&gt;</td></tr></table>"
+    )
+
+
+def test_a_chooser_reads_its_settings_once_for_many_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    chooser = honeyguide.Chooser(cap=1, never="about")
+    monkeypatch.setattr("honeyguide.app.pick.strategy_profile", None)  # would fail if it were read again
+    html = '<a href="/about">About us</a> <a href="/services">Services</a> <a href="/team">Our team</a>'
+    for host in ("acme.example", "other.example"):
+        (best,) = chooser.select(html, f"https://{host}/").selected
+        assert str(best.url) == f"https://{host}/services"
+
+
+def test_an_error_of_the_library_names_arguments_not_options() -> None:
+    """The command line keeps its options: tests/cli/test_cli_safety.py."""
+    site = honeyguide.pick("http://127.0.0.1:8080/")
+    assert site.reason is not None
+    assert "FetchPolicy(allow_private=True) visits it" in site.reason
+    assert "--allow-private" in site.record["reason"]  # the record is that of the command line
+    with pytest.raises(honeyguide.InputError, match=r"name it in a netrc file, Access\(logins=…\)") as error:
+        honeyguide.pick("https://anna:secret@acme.example/")
+    assert "--" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["scrapy", "crawl4ai", "crawlee", "langchain", "llama_index"])
+def test_a_plug_in_is_one_file_of_at_most_120_lines(name: str) -> None:
+    file = Path(honeyguide.__file__).parent / "contrib" / f"{name}.py"
+    assert len(file.read_text("utf-8").splitlines()) <= 120

@@ -101,15 +101,52 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/", strategy="rules").selected]
     [('/services/fire-alarm-installation', 100.0)]
     """
-    page = url_of(base)
-    options = options_of(cap, include, exclude)
-    loaded = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
-    known = {url_of(url): head for url, head in (heads or {}).items()}
-    whole = parse_page(source, page, with_groups=True) if isinstance(source, bytes | str) else source
-    if isinstance(whole, Page):
-        options = replace(options, page=whole)
-    links = whole.links if isinstance(whole, Page) else all_of(whole, Link)
-    return select.select_links(links, page, loaded, strategy, replace(options, heads=known))
+    chooser = Chooser(
+        strategy=strategy, profile=profile, query=query, cap=cap, include=include, exclude=exclude, scope=scope, want=want, never=never
+    )  # fmt: skip
+    return chooser.select(source, base, heads=heads)
+
+
+class Chooser:
+    """The settings of `select_links`, read once for many pages.
+
+    >>> chooser = Chooser(cap=1)
+    >>> pages = {"https://acme.example/": '<a href="/services">Services</a> <a href="/team">Team</a>'}
+    >>> [chooser.select(html, url).selected[0].url.path for url, html in pages.items()]
+    ['/services']
+    """
+
+    def __init__(  # noqa: PLR0913 - settings of a library call, all by keyword
+        self,
+        *,
+        strategy: str = "portfolio",
+        profile: Profile | str | Path | None = None,
+        query: str | None = None,
+        cap: int | None = None,
+        include: str | Iterable[str] = (),
+        exclude: str | Iterable[str] = (),
+        scope: str | None = None,
+        want: str | Iterable[str] = (),
+        never: str | Iterable[str] = (),
+    ) -> None:
+        self.strategy = strategy
+        self.profile = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
+        self._options = options_of(cap, include, exclude)
+
+    def select(
+        self,
+        source: bytes | str | Page | Iterable[Link],
+        base: str | Url,
+        *,
+        heads: Mapping[str, Head] | None = None,
+    ) -> Selection:
+        """Select the pages worth a visit among the links of one page, as `select_links` does."""
+        page = url_of(base)
+        known = {url_of(url): head for url, head in (heads or {}).items()}
+        whole = parse_page(source, page, with_groups=True) if isinstance(source, bytes | str) else source
+        options = replace(self._options, heads=known, page=whole if isinstance(whole, Page) else None)
+        links = whole.links if isinstance(whole, Page) else all_of(whole, Link)
+        return select.select_links(links, page, self.profile, self.strategy, options)
 
 
 def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword

@@ -101,8 +101,6 @@ class FocusMiddleware:
                     focus.decline(url, "the spider did not ask for it")
 
     def _marked(self, request: Request, url: str, focus: Focus) -> Request:
-        """Give a request its place; a failure reaches `Focus`, too."""
-
         def failed(failure: Failure, errback: Any = request.errback) -> Iterator[Any]:
             yield from (errback(failure) or ()) if errback else ()
             if failure.check(HttpError):
@@ -111,7 +109,7 @@ class FocusMiddleware:
                 focus.decline(url, str(failure.value))
             yield from self._next()
 
-        request.meta[_GIVEN] = url
+        request.meta[_GIVEN] = url  # a failure reaches `Focus`, too
         return request.replace(errback=failed, dont_filter=True, priority=-next(self._places))
 
     def _close(self) -> None:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape as escape_html
 from typing import TYPE_CHECKING
 
+from honeyguide.app.tools.checked import in_python
 from honeyguide.app.tools.pages import main_content, parse_page
 from honeyguide.core.records import is_relevant
-from honeyguide.core.text.printable import legible
+from honeyguide.core.text.printable import html_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from honeyguide.core.page.page import Link
     from honeyguide.core.records import Record
@@ -70,7 +70,7 @@ class CrawledPage:
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it has this score, or was rejected."""
-        return tuple(self.record["reasons"])
+        return tuple(map(in_python, self.record["reasons"]))
 
     @property
     def markdown(self) -> str:
@@ -96,7 +96,7 @@ class CrawledPage:
         return f"<{type(self).__name__} {self.url}{score}>"
 
     def _repr_html_(self) -> str:
-        return _html_table(_HEADER, [(self.url, self.title, self.score, "; ".join(self.reasons))])
+        return html_table(_HEADER, [(self.url, self.title, self.score, "; ".join(self.reasons))])
 
 
 def page_of(record: Record, attachments: PageAttachments) -> CrawledPage:
@@ -160,7 +160,7 @@ class PickedSite:
     def reason(self) -> str | None:
         """Why the status is not `ok`; with `ok`, what to know of the links."""
         reason: str | None = self.record["reason"]
-        return reason
+        return reason and in_python(reason)
 
     @property
     def candidates(self) -> Sequence[Record]:
@@ -182,19 +182,4 @@ class PickedSite:
 
     def _repr_html_(self) -> str:
         rows = [(page.url, page.title, page.score, "; ".join(page.reasons)) for page in self.pages]
-        return _html_table(_HEADER, rows, f"{self.site}: {self.reason or self.status}")
-
-
-def _html_table(header: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """Write a table as HTML for notebooks; text from strangers is shown as text.
-
-    >>> _html_table(("URL",), [("<b>",)])
-    '<table><tr><th>URL</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
-    """
-
-    def line(cells: Iterable[object], tag: str) -> str:
-        texts = ("" if cell is None else escape_html(legible(str(cell))) for cell in cells)
-        return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
-
-    named = f"<caption>{escape_html(legible(caption))}</caption>" if caption else ""
-    return f"<table>{named}{line(header, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
+        return html_table(_HEADER, rows, f"{self.site}: {self.reason or self.status}")

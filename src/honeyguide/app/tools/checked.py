@@ -1,6 +1,6 @@
 """Arguments of the public functions, checked by their annotations: a wrong type is a sentence, not a traceback.
 
-Owns: `checked`, which `honeyguide` puts around its functions. Must not know: any function in particular.
+Owns: `checked`, which `honeyguide` puts around its functions, and `in_python`, because errors name arguments there and no options. Must not know: any function in particular.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import collections.abc
 import inspect
 import re
 import typing
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from functools import cache, wraps
@@ -20,7 +21,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any
 
 import honeyguide
-from honeyguide.errors import InputError
+from honeyguide.errors import HoneyguideError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,6 +50,38 @@ _INTERNAL = {  # of fields and parameters, but not public
 _NUMBERS: dict[Any, Any] = {int: Integral, float: Real}
 
 
+_PYTHON = {
+    "allow-private": "FetchPolicy(allow_private=True)",
+    "netrc": "Access(logins=…)",
+    "column": "columns=",
+    "due": "CrawlRequest(only_due=True)",
+    "keep": "CrawlRequest(keep_bytes=…)",
+    **{
+        name: f"{name.replace('-', '_')}="
+        for name in ("base", "scope", "top", "run", "store", "include", "exclude", "max-depth")
+    },
+}
+_OPTION = re.compile(rf"(?<![\w-])--({'|'.join(_PYTHON)})(?![\w-])")
+
+
+def in_python(text: str) -> str:
+    """Name arguments where a sentence names options of the command line.
+
+    >>> in_python("its address is not on the public web (loopback); --allow-private visits it")
+    'its address is not on the public web (loopback); FetchPolicy(allow_private=True) visits it'
+    """
+    return _OPTION.sub(lambda found: _PYTHON[found[1]], text) if "--" in text else text
+
+
+@contextmanager
+def _python_errors() -> Iterator[None]:
+    try:
+        yield
+    except HoneyguideError as error:
+        error.args = tuple(in_python(line) for line in error.args)
+        raise
+
+
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function reject arguments that are not of their declared types, by an `InputError` that says so."""
     signature = inspect.signature(function)
@@ -65,12 +98,14 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def eager(*args: Any, **kwargs: Any) -> Any:
         check(args, kwargs)
-        return function(*args, **kwargs)
+        with _python_errors():
+            return function(*args, **kwargs)
 
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
         check(args, kwargs)
-        return await function(*args, **kwargs)
+        with _python_errors():
+            return await function(*args, **kwargs)
 
     @wraps(function)
     def hot(*args: Any, **kwargs: Any) -> Any:

@@ -19,6 +19,7 @@ from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.language import Reason, Score, fields_read, half_up, leaves, words_found
 from honeyguide.core.text.pattern import rejected_by_patterns
+from honeyguide.core.text.printable import html_table
 from honeyguide.core.url.scope import LinkKind, classify_url
 from honeyguide.core.why import Why
 
@@ -76,6 +77,21 @@ class Selection:
     selected: tuple[Candidate, ...]
     candidates: tuple[Candidate, ...]
     counts: Mapping[str, int]
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                c.rank,
+                c.url,
+                c.bucket,
+                c.link.anchor,
+                c.score,
+                "; ".join(c.score.words if c.score is not None else ()),
+            )
+            for c in self.selected
+        ]
+        caption = f"{self.strategy}: {len(self.selected)} of {len(self.candidates)} links"
+        return html_table(("#", "URL", "Bucket", "Link", "Score", "Reasons"), rows, caption)
 
 
 @dataclass(frozen=True, slots=True)

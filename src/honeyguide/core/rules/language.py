@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
-from honeyguide.core.text.printable import tidy
+from honeyguide.core.text.printable import html_table, points, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -163,6 +163,10 @@ class Score(float):
 
     def __str__(self) -> str:
         return str(tidy(self.value))
+
+    def _repr_html_(self) -> str:
+        rows = [(reason.rule, points(reason.points), reason.text) for reason in self.reasons]
+        return html_table(("Rule", "Points", "Reason"), rows, f"Score {self}")
 
     def __format__(self, spec: str) -> str:
         return format(tidy(self.value), spec)

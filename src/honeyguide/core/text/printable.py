@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 Number = TypeVar("Number", float, float | None)
@@ -42,6 +43,21 @@ def printable(text: str) -> str:
 def legible(text: str) -> str:
     """Make text safe as `printable` does, but drop characters that cannot be shown instead of escaping them."""
     return text if text.isascii() and text.isprintable() else "".join(_visible(text, lambda _: ""))
+
+
+def html_table(header: Iterable[str], rows: Iterable[Iterable[object]], caption: str = "") -> str:
+    """Write a table as HTML for notebooks; text from strangers is shown as text.
+
+    >>> html_table(("URL",), [("<b>",)])
+    '<table><tr><th>URL</th></tr><tr><td>&lt;b&gt;</td></tr></table>'
+    """
+
+    def line(cells: Iterable[object], tag: str) -> str:
+        texts = ("" if cell is None else escape(legible(str(cell))) for cell in cells)
+        return "<tr>" + "".join(f"<{tag}>{text}</{tag}>" for text in texts) + "</tr>"
+
+    named = f"<caption>{escape(legible(caption))}</caption>" if caption else ""
+    return f"<table>{named}{line(header, 'th')}{''.join(line(row, 'td') for row in rows)}</table>"
 
 
 def _visible(text: str, replace: Callable[[str], str]) -> Iterator[str]:
