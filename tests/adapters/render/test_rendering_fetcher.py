@@ -223,6 +223,7 @@ class TestCard:
             f'<div id="app"></div><script src=/a.js></script><p>{"Text. " * 300}</p>',
             "<p>Acme</p><script type='application/ld+json'>{}</script>" + "<p>Words of ours. </p>" * 20,
             THIN.decode(),
+            f'<div id="main-nav"></div><script src=/a.js></script><p>{"Text. " * 60}</p>',
         ],
     )
     def test_no_shell(self, html: str) -> None:

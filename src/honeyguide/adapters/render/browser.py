@@ -211,7 +211,9 @@ class Browser:
                 )
             except Error as error:
                 first = next(iter(str(error).splitlines()), "")
-                raise UnreachableError(url.as_linked, f"{self.path} does not start: {first}") from None
+                failure = UnreachableError(url.as_linked, f"{self.path} does not start: {first}")
+                failure.retryable = False
+                raise failure from None
             self._open.add(self.newest)
             self._pages, self.started = 1, self.started + 1
             return self.newest

@@ -20,7 +20,7 @@ _SRC = re.compile(rb"\ssrc\s{0,9}=", re.IGNORECASE)
 # An element with nothing in it, whose name frameworks give to the place that they fill.
 _MOUNT = re.compile(
     rb"<(?:div|main|section|body)\s[^<>]{0,300}?\bid\s{0,9}=\s{0,9}[\"']?"
-    rb"(?:root|app|main|__next|___gatsby|__nuxt|app-root|react-root|svelte|q-app|mount|application|container|content)[\"']?"
+    rb"(?:root|app|main|__next|___gatsby|__nuxt|app-root|react-root|svelte|q-app|mount|application|container|content)(?=[\"'\s>])"
     rb"[^<>]{0,300}>\s{0,99}(?:<!--[^<>]{0,99}-->\s{0,99})?</"
     rb"|<(?:app-root|my-app|app|[a-z]{1,20}-app)(?:\s[^<>]{0,300})?>\s{0,99}</",
     re.IGNORECASE,
