@@ -407,6 +407,7 @@ def test_reports_get_every_record(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("name", ["picks.jsonl", "picks.csv"])
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_is_finished(run: Run, start: Start, folder: Path, name: str) -> None:
     slow, last = silent(), site()
     journal = folder / f"{name}.journal"
@@ -497,6 +498,7 @@ def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "more", [("--format", "table"), ("-o", "picks.jsonl"), ("-o", "picks.jsonl", "--quiet")]
 )
+@pytest.mark.slow
 def test_a_terminal_gets_a_live_line(folder: Path, more: tuple[str, ...]) -> None:
     pty = pytest.importorskip("pty")  # not on every system
     ours, theirs = pty.openpty()

@@ -318,6 +318,7 @@ def test_the_version(run: Run) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.slow
 def test_shells_complete_commands_and_options(shell: str, folder: Path) -> None:
     def completed(**given: str) -> str:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **given}

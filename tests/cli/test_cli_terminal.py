@@ -67,6 +67,7 @@ def test_no_color_by_environment(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 40, 20])
+@pytest.mark.slow
 def test_pages_of_a_crawl_are_one_row_each_and_stay_on_the_screen(folder: Path, columns: int) -> None:
     """The progress line is one row, too: rich clears as many rows as it drew last, and pages stand above it."""
     many = "".join(f'<a href="/fire-{n}-{"long" * 9}">Fire {n}</a>' for n in range(12))

@@ -16,6 +16,7 @@ MB = 400  # that a few hundred small cases may take, engines and tables included
 
 
 @pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.slow
 def test_nothing_but_our_own_errors(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)  # rows that are left out of a file below /dev are written here

@@ -23,7 +23,10 @@ from patience import HANG_S
 
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no last resort without it")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no last resort without it"),
+]
 
 BUSY = """
 import ctypes, signal

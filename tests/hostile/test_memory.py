@@ -71,6 +71,7 @@ def test_an_error_does_not_hold_the_bytes_that_came_before_it(answer: Any, kind:
     assert held_bytes < 3_000_000  # less than one of the bodies
 
 
+@pytest.mark.slow
 def test_an_error_that_a_job_keeps_does_not_hold_the_buffers_of_its_connection() -> None:
     bomb = response(gzip.compress(b"<p>" + b"a" * (60 * 2**20), 9), "Content-Encoding: gzip")
 
@@ -104,6 +105,7 @@ def test_an_error_that_a_job_keeps_does_not_hold_the_buffers_of_its_connection()
 @pytest.mark.parametrize(
     "line", [b"allow:/%05x*\n", b"disallow: /%05x\n", b"User-agent: a%05x\n", b"sitemap:/%05x\n"]
 )
+@pytest.mark.slow
 def test_what_is_kept_of_a_robots_txt_is_about_as_large_as_the_file(line: bytes) -> None:
     text = b"User-agent: *\nDisallow: /b\n" + b"".join(line % n for n in range(500 * 1024 // len(line % 0)))
     kept = [read_robots(b"Disallow: /a")]  # what the reader remembers for good is made before

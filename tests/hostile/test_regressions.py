@@ -125,6 +125,7 @@ def test_comments_end_where_they_end() -> None:
 @pytest.mark.parametrize(
     "markup", [b"<rp>" * 31_000, b"<rp>" * 15_000 + b"<li>" * 15_000, b"<svg>" * 12_000 + b"</x>" * 15_000]
 )
+@pytest.mark.slow
 def test_deep_markup_is_cut_even_where_it_is_short(markup: bytes) -> None:
     page = parse_page(markup + b"<a href=/b>b</a>", PAGE)
     assert [rule for _, rule in page.skipped] == ["limit"]

@@ -96,6 +96,7 @@ def start(folder: Path, most: int = SIZE) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+@pytest.mark.slow
 def test_kills_at_any_moment_lose_nothing_and_repeat_only_what_was_in_flight(tmp_path: Path) -> None:
     calm = MemoryStore()
     whole = crawl(calm, Slow())

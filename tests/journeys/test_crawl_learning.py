@@ -112,6 +112,7 @@ def reasons(store: Store) -> dict[str, str | None]:
     return {row.url: row.worth for row in store.ledger(run).rows()}
 
 
+@pytest.mark.slow
 def test_order_and_reasons_do_not_depend_on_concurrency_latency_and_errors() -> None:
     site, seen = forum(), set()
     for concurrency in (1, 4, 32):

@@ -72,6 +72,7 @@ def pick_from(
     return {site: records[index] for index, site in enumerate(sites)}
 
 
+@pytest.mark.slow
 def test_each_becomes_a_record_and_the_run_goes_on() -> None:
     inner: dict[str, Any] = {
         f"/in/repair-{i}": response(INNER + b" ".join(b"part%d-%d" % (i, n) for n in range(300)))

@@ -107,6 +107,7 @@ def run(folder: Path, *arguments: str) -> tuple[list[dict[str, Any]], str]:
     return [json.loads(line) for line in stdout.splitlines()], stderr.decode()
 
 
+@pytest.mark.slow
 def test_what_is_due_is_visited_again_and_what_changed_is_found(tmp_path: Path) -> None:
     with served(Site(10)) as site:
         run(tmp_path, "crawl", f"{site.root}/", "--topic", "fire", *FLAGS)

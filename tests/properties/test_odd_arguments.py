@@ -175,6 +175,7 @@ def test_what_is_usual_works(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "parameter"), [(name, parameter) for name in FUNCTIONS for parameter in parameters(name)]
 )
+@pytest.mark.slow
 def test_an_odd_value_is_answered_or_is_an_error_of_ours(name: str, parameter: str) -> None:
     for value in [*ODD, iter([None])]:  # an iterator is used up
         if parameter.startswith("on_") and callable(value):
@@ -198,6 +199,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("name", "parameter", "field"), FIELDS)
+@pytest.mark.slow
 def test_an_odd_field_of_a_request_is_answered_or_is_an_error_of_ours(
     name: str, parameter: str, field: str
 ) -> None:

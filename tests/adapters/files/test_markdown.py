@@ -111,6 +111,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 @pytest.mark.parametrize("before", ["", "[r]: /u\n\n"])
+@pytest.mark.slow
 def test_work_grows_with_a_hostile_text_and_no_faster(piece: str, before: str) -> None:
     parse_markdown_links("[a](b)")
     assert calls(before + piece * 1_000) < 2.5 * calls(before + piece * 500)

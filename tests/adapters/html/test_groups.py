@@ -124,6 +124,7 @@ def calls(html: str, *, with_groups: bool) -> int:
     ],
 )
 @pytest.mark.parametrize("around", ["<nav>", "<main>", "<footer>"])
+@pytest.mark.slow
 def test_the_work_is_in_proportion_to_the_page(part: str, around: str) -> None:
     # PICK-21, hostile pages: every climb and every label is bounded, so that twice the page is twice the work.
     def extra(count: int) -> int:

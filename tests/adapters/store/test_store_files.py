@@ -65,6 +65,7 @@ def test_a_store_that_was_copied_without_its_log_is_refused(tmp_path: Path, is_r
     store.close()
 
 
+@pytest.mark.slow
 def test_a_log_that_was_moved_over_in_between_hides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
