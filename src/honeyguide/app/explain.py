@@ -187,7 +187,7 @@ def _pages(ledger: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record
 
 def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Iterator[str]:
     run = query.run
-    yield record["read_as"]
+    yield record["read_as"]  # studio shows this first line as the link
     if rules := ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"]):
         yield f"It is written {record['text']}; it is read as above after: {rules}."
     if record["url"] != record["read_as"]:

@@ -1,8 +1,8 @@
 """What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
 
 Owns: `StoreContract`; the builders it uses are in `testing/contracts/builders.py`, limits and redirects in `testing/contracts/limits.py`. Must
-not know: any adapter, any job. Derive one class from `StoreContract`, `HistoryContract` (`history.py`) and `WorkersContract`
-(`workers.py`), and give it `make_store` and `make_workers`; pytest finds the rest.
+not know: any adapter, any job. Derive one class from the five suites (`StoreContract` here, `HistoryContract`, `WorkersContract`,
+`ContentsContract` and `LearningContract` in the modules beside), and give it `make_store` and `make_workers`; pytest finds the rest.
 """
 
 from __future__ import annotations
