@@ -69,7 +69,7 @@ DAMAGES: dict[str, tuple[str, tuple[Any, ...]]] = {
     "a change after all time": ("UPDATE known SET changed_at = 1e12", ()),
     "seen first after all time": ("UPDATE known SET first_seen = 9e999", ()),
     "a rate beyond measure": ("UPDATE known SET rate_a = 1e308, rate_b = 1e-308", ()),
-    "a rate of nothing": ("UPDATE known SET rate_a = 2e-12, rate_b = 9e11", ()),
+    "less than no changes": ("UPDATE known SET rate_a = -1.0, rate_b = 9e11", ()),
     "relevance without end": ("UPDATE known SET relevance = 9e999", ()),
     "a score of a link without end": ("UPDATE entry SET score = 9e999", ()),
     "due after all time": ("UPDATE entry SET due_at = 1e300", ()),

@@ -125,9 +125,10 @@ def test_explain_takes_a_path_and_shows_what_people_read(run: Run, store: Path) 
     asked = ("plan", "--store", store.name, *LATER, "--explain")
     (whole,) = records(run(*asked, f"{ROOT}/b"))
     assert records(run(*asked, "/b")) == [whole]
-    assert whole["signals"]["rate_a"] == 2.4999999826259764
+    believed = whole["signals"]["rate_a"]  # what was seen, and a little of what is usual
+    assert 2.4999999826259764 < believed != round(believed, 4)
     shown = run(*asked, " /b", "--format", "table").stdout
-    assert re.search(r"rate_a +2\.5 *\n", shown)
+    assert re.search(rf"rate_a +{believed:.4g} *\n", shown)
     assert re.search(r"last_visited +....-..-..T..:..:..Z *\n", shown)
     assert not re.search(r":[0-9]{2}\.[0-9]+Z", shown)
     absent = run(*asked, "/nowhere")
