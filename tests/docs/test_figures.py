@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import benchmarks
@@ -92,3 +93,31 @@ def test_every_option_is_in_the_reference(path: str) -> None:
         if isinstance(param, click.Option) and not param.hidden:
             for option in (*param.opts, *param.secondary_opts):
                 assert f"`{option}`" in section + head, f"{path} {option} is not documented"
+
+
+def _unknown(text: str) -> str:
+    """Say what of a command line is not there."""
+    words = shlex.split(text.replace("\\|", "|"))
+    command: click.Command | None = root
+    rest = words[1:]
+    while rest and isinstance(command, click.Group) and not rest[0].startswith("-"):
+        command = command.get_command(click.Context(command), rest.pop(0))
+    if command is None:
+        return f"no such command: {text}"
+    params = command.get_params(click.Context(command))
+    known = {option for param in params for option in (*param.opts, *param.secondary_opts)}
+    return ", ".join(word for word in rest if re.match(r"--?[a-zA-Z]", word) and word not in known)
+
+
+@pytest.mark.parametrize("page", BY_HAND, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_the_text_exist(page: Path) -> None:
+    text = re.sub(r"^(```+).*?^\1$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for span in re.findall(r"`(honeyguide [a-z][^`]*)`", text):
+        if "…" not in span:
+            assert _unknown(span) == "", span
+
+
+def test_commands_that_do_not_exist_are_found() -> None:
+    assert _unknown("honeyguide plan known.csv --most 3") == "--most"
+    assert _unknown("honeyguide rank x") == "no such command: honeyguide rank x"
+    assert _unknown("honeyguide runs delete 1 --store x.db") == ""
