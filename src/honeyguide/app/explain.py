@@ -17,7 +17,7 @@ from honeyguide.core.crawl.sitemap import POSITION
 from honeyguide.core.records import SCHEMA, Record, change_of, is_relevant, iso, was_read
 from honeyguide.core.recrawl import signals
 from honeyguide.core.recrawl.clocks import HOUR_S
-from honeyguide.core.recrawl.history import UNKNOWN_SITE, Trust
+from honeyguide.core.recrawl.history import UNKNOWN_SITE
 from honeyguide.core.recrawl.policies import change_frequency
 from honeyguide.core.recrawl.rate import chance
 from honeyguide.core.recrawl.visits import clock_in, current_rate
@@ -371,7 +371,7 @@ def _trusted(entry: HistoryEntry, site: Site) -> Iterator[str]:
     if entry.lastmod is not None:
         yield f"Its sitemap says that it last changed {entry.lastmod}."
     for source, text in {signals.SITEMAP: entry.lastmod, signals.HEADER: entry.last_modified}.items():
-        trust = site.trust.get(source, Trust())
+        trust = site.trust_in(source, entry.kind)
         claims = trust.hits + trust.alarms
         if text is not None and claims:
             right = f"right {trust.hits:,} of {claims:,} times that they said so"

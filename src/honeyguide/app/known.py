@@ -317,7 +317,12 @@ def _queued_row(place: int, queued: QueuedUrl) -> KnownUrl:
 def announced_at(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> float | None:
     """Return the change after our last copy that the sitemap claims, if the site's sitemaps have proved honest."""
     span = lastmod_span(known.lastmod)
-    if span is None or known.seen_at is None or span[0] <= known.seen_at or not site.is_trusted(SITEMAP):
+    if (
+        span is None
+        or known.seen_at is None
+        or span[0] <= known.seen_at
+        or not site.is_trusted(SITEMAP, known.kind)
+    ):
         return None
     return span[0]
 

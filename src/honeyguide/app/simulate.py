@@ -44,6 +44,7 @@ _EXPECTED = {
     "budgets": "is no budget; write 60d (every page once in 60 days), 500/day or 20/hour",
     "host_limit": "is no limit; write 100/day or 6/hour",
 }
+_SIGNALS = {"recall": (0.0, 1.0), "precision": (0.01, 1.0), "delay": (0.0, 8760.0)}  # least and most
 _PER_DAY = {"/day": 1.0, "/hour": 24.0}
 
 
@@ -53,7 +54,8 @@ class SimulateRequest:
 
     A world is a CSV file of change times, or a generated one such as `poisson:pages=500`. A budget is `60d`, every page
     once in 60 days, or `500/day`, or `20/hour`. `start` and `days` select a part of a history. The simulation starts
-    with a copy of every page unless `is_empty`.
+    with a copy of every page unless `is_empty`. `sitemap` and `feed` announce changes, as in
+    `recall=0.95,precision=0.9,delay=6` (hours); `unchanged_cost` is what a visit without news costs, in visits.
     """
 
     worlds: tuple[str, ...] = ()
@@ -65,6 +67,9 @@ class SimulateRequest:
     days: float | None = None
     seed: int = 1
     is_empty: bool = False
+    sitemap: str | None = None
+    feed: str | None = None
+    unchanged_cost: float = 1.0
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -79,6 +84,10 @@ class SimulateRequest:
             _amount(text, "budgets")
         if self.host_limit is not None:
             _amount(self.host_limit, "host_limit")
+        for source in ("sitemap", "feed"):
+            _signals(getattr(self, source), source)
+        if not 0.01 <= self.unchanged_cost <= 1.0:
+            raise InputError(f"{self.unchanged_cost:g} should be 0.01 to 1", field="unchanged_cost")
         if self.days is not None and not 0.0 < self.days <= MOST_DAYS:
             what = f"{self.days:g} is no time; give more than 0 and up to {MOST_DAYS:g}"
             raise InputError(what, field="days")
@@ -124,20 +133,26 @@ def simulate_policies(
 def _outcomes(
     world: World, budget: str, request: SimulateRequest, on_policy: Callable[[str], None]
 ) -> list[Outcome]:
-    from honeyguide.simulation.run import Budget, try_policies
+    from honeyguide.simulation.announcements import SignalSettings
+    from honeyguide.simulation.run import Budget, Setting, try_policies
 
+    signals = (_signals(request.sitemap, "sitemap"), _signals(request.feed, "feed"))
     number, unit = _amount(budget, "budgets")
     per_day = world.alive / number if unit == "d" else number * _PER_DAY[unit]
     limit = None if request.host_limit is None else _amount(request.host_limit, "host_limit")
     host_per_day = None if limit is None else limit[0] * _PER_DAY[limit[1]]
     return try_policies(
         world,
-        Budget(budget, per_day, host_per_day),
+        Budget(budget, per_day, host_per_day, request.unchanged_cost),
         [
             name if name in NAMES else load_policy(name, profile_of(_PROFILE), Priors())
             for name in request.policies
         ],
-        is_copied=not request.is_empty,
+        Setting(
+            not request.is_empty,
+            tuple(SignalSettings(**given) for given in signals if given is not None),
+            request.seed,
+        ),
         on_policy=lambda policy: on_policy(f"{policy}, budget {budget}, {world.name}"),
     )
 
@@ -158,6 +173,26 @@ def _worlds(request: SimulateRequest) -> Iterator[World]:
     if request.store:
         with closing(open_store(request.store, read_only=True)) as store:
             yield stored_world(store_name(request.store), store.history, window, request.seed)
+
+
+def _signals(text: str | None, field: str) -> dict[str, float] | None:
+    """Read `recall=0.95,precision=0.9,delay=6`; what is left out has its usual value."""
+    if text is None:
+        return None
+    values: dict[str, float] = {}
+    for part in filter(None, text.split(",")):
+        name, _, number = part.partition("=")
+        least, most = _SIGNALS.get(name.strip(), (1.0, 0.0))
+        try:
+            values[name.strip()] = float(number)
+        except ValueError:
+            most = -1.0
+        if not least <= values.get(name.strip(), 0.0) <= most:
+            what = (
+                "is no signal; write recall=0.95,precision=0.9,delay=6 (shares of 0 to 1, hours up to 8760)"
+            )
+            raise InputError(f"{shown(text)} {what}", field=field)
+    return values
 
 
 def _amount(text: str, field: str) -> tuple[float, str]:

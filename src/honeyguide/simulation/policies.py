@@ -27,6 +27,7 @@ from honeyguide.core.recrawl.rate import (
 )
 from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, PageState
 from honeyguide.errors import InputError, shown
+from honeyguide.simulation.announcements import SignalTrust, believe_all
 from honeyguide.simulation.clocks import Clocks, VisitLessons
 from honeyguide.simulation.worlds import CLASSES, HUB, NEVER
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.policies import FormulaPolicy
     from honeyguide.core.recrawl.policies import RecrawlPolicy
+    from honeyguide.simulation.announcements import Belief
     from honeyguide.simulation.run import Flags, Sight, Visits
     from honeyguide.simulation.worlds import Floats, Ints
 
@@ -163,6 +165,7 @@ class SimulatedLearned(_Simulated):
         self._start = _first_rates(_CLASSES, sight)
         self._priors = self._start.at(np.arange(_CLASSES * sight.hosts) % _CLASSES)
         self._seen = Rates(np.zeros(len(sight.kind)), np.zeros(len(sight.kind)))
+        self._trust = [SignalTrust(self._group, sight.hosts) for _ in sight.announced]
         self._is_watched = np.zeros(len(sight.kind), np.bool_)
         self._clocks = Clocks(sight)
         self._hubs = np.flatnonzero(sight.kind == HUB)
@@ -180,12 +183,33 @@ class SimulatedLearned(_Simulated):
         rates, visited = self.rates_of(known), sight.visited[known]
         is_seen = np.isfinite(visited)
         since = np.where(is_seen, visited, now)
-        values = index_by(np, rates.a, rates.b, self._clocks.exposure_h(since, now, known))
+        exposure = self._clocks.exposure_h(since, now, known)
+        values = self._changes(rates, exposure, known)
         values[~is_seen] = first_visit_by(np, rates.a[~is_seen], rates.b[~is_seen])
         scores = np.zeros(len(sight.kind))
         scores[known] = values * self._clocks.stretch(now, rates.b / rates.a, known)
         scores[self._hubs] += self._discovery(now)
         return np.asarray(sight.weight * scores)
+
+    def _changes(self, rates: Rates, exposure: Floats, pages: Ints) -> Floats:
+        """Value the sight of a change, as `core.recrawl.policies.Learned` does, per unit of what the visit will cost."""
+        chance = chance_by(np, rates.a, rates.b, exposure)
+        values = index_by(np, rates.a, rates.b, exposure)
+        if self._trust:
+            told = self._told(pages, self._sight.visited[pages])
+            left = rates.b / np.where(told.is_claimed, 1.0, 1.0 - told.recall)
+            sure = index_by(np, rates.a, left, np.maximum(exposure, SURE * rates.b / rates.a))
+            plain = index_by(np, rates.a, left, exposure)
+            share = np.where(told.is_claimed, told.precision, 0.0)
+            values = share * sure + (1.0 - share) * plain
+            chance = share + (1.0 - share) * chance_by(np, rates.a, left, exposure)
+        cost = self._sight.unchanged_cost
+        return np.asarray(values / (cost + (1.0 - cost) * chance))
+
+    def _told(self, pages: Ints, since: Floats) -> Belief:
+        """Return what trusted sources say of changes since the last visits."""
+        claims = (claimed[pages] > since for claimed in self._sight.announced)
+        return believe_all([trust.of(pages, one) for trust, one in zip(self._trust, claims, strict=True)])
 
     def refit_priors(self, now: float) -> None:
         """Fit the rates of siblings anew, if it is time."""
@@ -205,6 +229,8 @@ class SimulatedLearned(_Simulated):
         exposure = self._clocks.exposure_h(since, visits.now, pages)
         rates = self.rates_of(pages)
         after = after_visits(rates, exposure, is_changed)
+        if self._trust:
+            after = self._learn_claims(visits, kept, (rates, after, exposure))
         lessons = VisitLessons(
             pages=pages,
             since=since,
@@ -218,6 +244,17 @@ class SimulatedLearned(_Simulated):
         self._seen.b[pages] += np.maximum(after.b - rates.b, 0.0)
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
+
+    def _learn_claims(self, visits: Visits, kept: Flags, updates: tuple[Rates, Rates, Floats]) -> Rates:
+        """Learn whether claims were true; an announced change is one change, or the sampling would inflate the rate."""
+        (rates, after, exposure), pages = updates, visits.pages[kept]
+        since, is_changed = visits.since[kept], visits.is_changed[kept]
+        is_single = self._told(pages, since).is_claimed & is_changed
+        for trust, claimed in zip(self._trust, self._sight.announced, strict=True):
+            trust.learn(pages, claimed[pages] > since, is_changed)
+        return Rates(
+            np.where(is_single, rates.a + 1.0, after.a), np.where(is_single, rates.b + exposure, after.b)
+        )
 
     def _discovery(self, now: float) -> Floats:
         hubs = self._hubs

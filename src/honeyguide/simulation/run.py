@@ -15,6 +15,7 @@ import numpy as np
 from honeyguide.adapters.policies import FormulaPolicy
 from honeyguide.errors import InputError, shown
 from honeyguide.simulation import measures, policies
+from honeyguide.simulation.announcements import Announcements, SignalSettings, no_claims
 from honeyguide.simulation.measures import Outcome, freshness
 from honeyguide.simulation.worlds import HUB, NEVER
 
@@ -39,11 +40,27 @@ _DAY_H = 24.0
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much may be fetched: in a day, and of one host in a day; `name` is its text."""
+    """How much may be fetched: in a day, and of one host in a day; `name` is its text.
+
+    A visit that finds nothing new costs `unchanged_cost` of one that does: 304 is a short answer.
+    """
 
     name: str
     per_day: float
     host_per_day: float | None = None
+    unchanged_cost: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a run starts with: copies of all pages or none, and what the world announces, by source."""
+
+    is_copied: bool = True
+    signals: tuple[SignalSettings, ...] = ()
+    seed: int = 1
+
+
+DEFAULT = Setting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,8 @@ class Sight:
     visited: Floats  # updated; -infinity before the first visit
     published: Floats  # the birth of each page, which counts only once the page is known
     per_day: float
+    announced: tuple[Floats, ...] = ()  # updated: by source, the last change of each page that it claims
+    unchanged_cost: float = 1.0  # of a visit that finds nothing new, in visits
 
     @property
     def cycle_h(self) -> float:
@@ -110,24 +129,28 @@ def tick_of(world: World, budget: Budget) -> float:
 
 
 def simulate(
-    world: World, budget: Budget, policy_of: Callable[[Sight], SimPolicy], *, is_copied: bool = True
+    world: World, budget: Budget, policy_of: Callable[[Sight], SimPolicy], setting: Setting = DEFAULT
 ) -> FetchLog:
-    """Let a policy spend its budget; `is_copied` starts it with a copy of every page that is there."""
+    """Let a policy spend its budget."""
     if budget.per_day / _DAY_H * world.hours > MAX_FETCHES:
         raise InputError(f"budget {budget.name} is more than {MAX_FETCHES:,} fetches; take less of it")
-    run = _Run(world, budget, is_copied)
+    run = _Run(world, budget, setting)
     policy = policy_of(run.sight)
     tick = tick_of(world, budget)
     for number in range(int(np.ceil(world.hours / tick))):
         run.tick(number * tick, tick, policy)
-    return run.log(is_copied=is_copied)
+    return run.log(is_copied=setting.is_copied)
 
 
 class _Run:
     """The state of a run."""
 
-    def __init__(self, world: World, budget: Budget, is_copied: bool) -> None:
+    def __init__(self, world: World, budget: Budget, setting: Setting) -> None:
         self._world = world
+        self._unchanged_cost = budget.unchanged_cost
+        self._sources = [
+            Announcements(world, one, setting.seed + place) for place, one in enumerate(setting.signals)
+        ]
         self._per_tick = budget.per_day / _DAY_H
         self._host_limit = None if budget.host_per_day is None else budget.host_per_day / _DAY_H
         self._allowed = 0.0
@@ -145,9 +168,11 @@ class _Run:
             weight=world.weight,
             hub=world.hub,
             is_known=is_there.copy(),
-            visited=np.where(is_there & is_copied, 0.0, -NEVER),
+            visited=np.where(is_there & setting.is_copied, 0.0, -NEVER),
             published=world.born,
             per_day=budget.per_day,
+            announced=tuple(no_claims(world.size) for _ in self._sources),
+            unchanged_cost=budget.unchanged_cost,
         )
         self._next_birth = int(np.searchsorted(self._born, 0.0, "right"))
         self._fetched: list[tuple[Ints, float, Flags]] = []
@@ -155,6 +180,8 @@ class _Run:
     def tick(self, now: float, tick: float, policy: SimPolicy) -> None:
         """Discover new pages, choose, fetch, learn."""
         self._update_known(now)
+        for source, latest in zip(self._sources, self.sight.announced, strict=True):
+            source.read(now, latest)
         self._allowed += self._per_tick * tick
         if self._host_limit is not None:
             more = self._host_limit * tick
@@ -166,7 +193,11 @@ class _Run:
         pages = self._choose(scores, count)
         self._allowed = min(self._allowed - len(pages), self._per_tick * tick + 1.0)
         if len(pages):
-            policy.learn(self._fetch(pages, now))
+            visits = self._fetch(pages, now)
+            is_same = ~visits.is_changed & ~visits.is_first
+            # What short answers left of the budget is spent at the next tick.
+            self._allowed += (1.0 - self._unchanged_cost) * int(np.count_nonzero(is_same))
+            policy.learn(visits)
 
     def log(self, *, is_copied: bool) -> FetchLog:
         """Return all fetches."""
@@ -256,21 +287,21 @@ def try_policies(
     world: World,
     budget: Budget,
     chosen: Sequence[str | RecrawlPolicy],
+    setting: Setting = DEFAULT,
     *,
-    is_copied: bool = True,
     on_policy: Callable[[str], None] = lambda _: None,
 ) -> list[Outcome]:
     """Run each policy and the reference, and compare them with the bounds; `on_policy` hears of each before it runs."""
     outcomes = []
     for policy in (*(one for one in chosen if one != REFERENCE), REFERENCE):
         on_policy(policy if isinstance(policy, str) else policy.name)
-        outcomes.append(_run(world, budget, policy, is_copied))
+        outcomes.append(_run(world, budget, policy, setting))
     best = outcomes[-1]  # the best possible is what the reference achieves, or the optimum in a steady world
     if world.is_steady:
         value = measures.optimal_freshness(world, budget)
         best = Outcome(world.name, budget.name, OPTIMUM, is_reference=True, freshness=value, late=value)
         outcomes.append(best)
-    spans = measures.all_knowing(world, budget, tick_of(world, budget), is_copied)
+    spans = measures.all_knowing(world, budget, tick_of(world, budget), setting.is_copied)
     top = _measured(world, budget, ALL_KNOWING, spans)
     return [
         replace(item, of_best=_share(item.late, best.late), of_all_knowing=_share(item.late, top.late))
@@ -294,9 +325,9 @@ def simulated(policy: str | RecrawlPolicy, world: World, budget: Budget) -> Call
     return lambda sight: policies.SimulatedRows(sight, policy, world.pages)
 
 
-def _run(world: World, budget: Budget, policy: str | RecrawlPolicy, is_copied: bool) -> Outcome:
+def _run(world: World, budget: Budget, policy: str | RecrawlPolicy, setting: Setting) -> Outcome:
     name = policy if isinstance(policy, str) else policy.name
-    log = simulate(world, budget, simulated(policy, world, budget), is_copied=is_copied)
+    log = simulate(world, budget, simulated(policy, world, budget), setting)
     fetched = np.bincount(world.host[log.pages], minlength=len(world.hosts))
     return replace(
         _measured(world, budget, name, measures.fresh_spans(world, log)),

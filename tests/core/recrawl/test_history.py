@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide.core.recrawl.clocks import HOUR_S, AgeClock, DayProfile, SiteAges, SiteClock, WallClock
-from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
+from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit, trust_key
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.rate import Rate, chance, changes
 from honeyguide.core.recrawl.signals import HEADER, SITEMAP, state_of
@@ -208,6 +208,15 @@ def test_new_links_count_from_the_second_visit_on() -> None:
     assert known.found == Rate(6.0, 72.0)
 
 
+def test_a_source_is_trusted_by_kind_of_page_where_it_said_enough_of_it() -> None:
+    site = Site({SITEMAP: Trust(hits=20, alarms=3), trust_key(SITEMAP, "hub"): Trust(hits=2, alarms=3)})
+    assert site.is_trusted(SITEMAP, "page")  # nothing was said of pages: the host's record counts
+    assert not site.is_trusted(SITEMAP, "hub")
+    assert site.trust_in(SITEMAP, "hub") == Trust(hits=2, alarms=3)
+    few = Site({SITEMAP: Trust(hits=20), trust_key(SITEMAP, "article"): Trust(alarms=4)})
+    assert few.is_trusted(SITEMAP, "article")
+
+
 # --- clocks ---
 
 
@@ -270,13 +279,13 @@ def test_what_a_site_says_is_held_against_what_is_found() -> None:
         ("1970-01-03", visit(3 * DAY_S, None, None)),  # nothing was found
     ):
         site = next_site(site, old._replace(lastmod=lastmod), second)
-    assert site.trust == {SITEMAP: Trust(1, 1, 1, 1)}
+    assert site.trust == dict.fromkeys((SITEMAP, trust_key(SITEMAP, "page")), Trust(1, 1, 1, 1))
 
 
 def test_a_header_is_no_witness_of_its_own_304() -> None:
     old = known_after(visit(0.0))
     assert next_site(Site(), old, visit(DAY_S, None, None, status=304, last_modified=MODIFIED)).trust == {}
-    assert next_site(Site(), old, visit(DAY_S, last_modified=MODIFIED)).trust == {HEADER: Trust(alarms=1)}
+    assert next_site(Site(), old, visit(DAY_S, last_modified=MODIFIED)).trust[HEADER] == Trust(alarms=1)
 
 
 def test_a_day_on_which_much_changes_counts_more() -> None:

@@ -45,7 +45,12 @@ if TYPE_CHECKING:
 COLUMNS = columns(OutcomeRecord, "curve", "hosts")
 _TABLE = ("Policy", "Fresh", "Late", "Best", "Age", "Idle", "New", "Day 1", "Day 3")
 _REPORTS = (".html", ".htm")
-_HINTS = {"worlds": "WORLD", "start": "--from", "host_limit": "--host-limit"}  # where fields are no options
+_HINTS = {
+    "worlds": "WORLD",
+    "start": "--from",
+    "host_limit": "--host-limit",
+    "unchanged_cost": "--unchanged-cost",
+}  # where fields are no options
 
 
 def _parts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -79,6 +84,16 @@ class SimulateOptions:
         "Seed of the random numbers: the same seed gives the same result.",
         default=1,
         type=click.IntRange(0, 2**32 - 1),
+    )
+    sitemap: str | None = option(
+        "--sitemap SIGNAL", "Let sitemaps announce changes: recall=0.95,precision=0.9,delay=6 (hours)."
+    )
+    feed: str | None = option("--feed SIGNAL", "Let feeds announce changes, in the same way.")
+    unchanged_cost: float = option(
+        "--unchanged-cost N",
+        "What a visit that finds nothing new costs, in visits: 304 is a short answer.",
+        default=1.0,
+        type=float,
     )
     is_empty: bool = option("--empty", "Begin without copies, not with a fresh copy of every page.")
 

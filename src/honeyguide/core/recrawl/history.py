@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from hashlib import sha256
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.core.recrawl.clocks import SiteAges, SiteClock
 from honeyguide.core.recrawl.rate import Rate
@@ -162,7 +162,7 @@ class Trust(NamedTuple):
         >>> Trust(hits=5, alarms=1).is_proved, Trust(hits=4).is_proved, Trust(hits=9, alarms=3).is_proved
         (True, False, False)
         """
-        return self.hits >= _PROVED_HITS and self.hits >= _HITS_PER_ALARM * self.alarms
+        return bool(is_proved(self.hits, self.alarms))
 
     def with_claim(self, *, is_claimed: bool, is_changed: bool) -> Trust:
         """Count one more case."""
@@ -174,6 +174,29 @@ class Trust(NamedTuple):
         )
 
 
+# For numbers and arrays: what the cases of a source say.
+
+
+def is_proved(hits: Any, alarms: Any) -> Any:
+    """Tell whether enough claims were true."""
+    return (hits >= _PROVED_HITS) & (hits >= _HITS_PER_ALARM * alarms)
+
+
+def recall_of(hits: Any, misses: Any) -> Any:
+    """Return the share of changes that are announced; without evidence, none."""
+    return hits / (hits + misses + 2.0)
+
+
+def precision_of(hits: Any, alarms: Any) -> Any:
+    """Return the share of announcements that are true."""
+    return (hits + 1.0) / (hits + alarms + 2.0)
+
+
+def trust_key(source: str, kind: PageClass) -> str:
+    """Name the trust in a source for a kind of page; that for all pages has the name of the source."""
+    return f"{source}/{kind}"
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """What was learned of a site: which sources to trust, the change rates and ages by kind of page, its clock."""
@@ -183,9 +206,14 @@ class Site:
     clock: SiteClock = field(default_factory=SiteClock)
     ages: Mapping[PageClass, SiteAges] = field(default_factory=lambda: MappingProxyType({}))
 
-    def is_trusted(self, source: str) -> bool:
-        """Tell whether a source of this site has proved honest."""
-        return self.trust.get(source, Trust()).is_proved
+    def trust_in(self, source: str, kind: PageClass) -> Trust:
+        """Return what a source is worth for a kind of page; where it said too little of that kind, for all pages."""
+        own = self.trust.get(trust_key(source, kind), Trust())
+        return own if own.hits + own.alarms >= _PROVED_HITS else self.trust.get(source, Trust())
+
+    def is_trusted(self, source: str, kind: PageClass = "page") -> bool:
+        """Tell whether a source of this site has proved honest about a kind of page."""
+        return self.trust_in(source, kind).is_proved
 
     def aged(self, kind: PageClass) -> SiteAges:
         """Return the ages of pages of a kind; before anything was learned, the usual ones of the kind."""

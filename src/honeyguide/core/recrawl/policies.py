@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from honeyguide.core.recrawl import clocks
 from honeyguide.core.recrawl.clocks import HOUR_S, HOURS_A_SECOND, AgeClock
+from honeyguide.core.recrawl.history import precision_of, recall_of
 from honeyguide.core.recrawl.plan import UrlSignals, score_url
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import (
@@ -102,8 +103,7 @@ class Learned:
         trust = self._trust_in(page)
         if trust is None or _is_announced(page):
             return rate
-        recall = trust.hits / (trust.hits + trust.misses + 2.0)  # without evidence, no change is announced
-        return Rate(rate.a, rate.b / (1.0 - recall))
+        return Rate(rate.a, rate.b / (1.0 - recall_of(trust.hits, trust.misses)))
 
     def clock_of(self, page: PageState) -> ChangeClock:
         """Return the clock that measures the page's exposure."""
@@ -138,14 +138,14 @@ class Learned:
         if trust is None or not _is_announced(page):
             return index(rate, exposure_h, weight)
         # An announced change is certain, as far as announcements are true.
-        precision = (trust.hits + 1.0) / (trust.hits + trust.alarms + 2.0)
+        precision = float(precision_of(trust.hits, trust.alarms))
         sure = index(rate, max(exposure_h, SURE * rate.mean_interval_h))
         return weight * (precision * sure + (1.0 - precision) * index(rate, exposure_h))
 
     def _trust_in(self, page: PageState) -> Trust | None:
-        """Return the record of the host's sitemap, if it has proved honest and lists this page."""
+        """Return the record of the host's sitemap for such pages, if it has proved honest and lists this page."""
         site = self.site(page.host) if page.announced_at is not None and not page.failures else None
-        trust = None if site is None else site.trust.get(SITEMAP)
+        trust = None if site is None else site.trust_in(SITEMAP, page.page_class)
         return trust if trust is not None and trust.is_proved else None
 
     def _parts(self, page: PageState, now: float) -> Iterator[ValuePart]:

@@ -141,7 +141,7 @@ def _comparison(before: HistoryEntry, visit: Visit, verdict: str, site: Site) ->
     since, at, clock = _seen_at(before), max(visit.at, before.visited_at), clock_in(site, before)
     is_changed, source, changed_at = verdict == CHANGED, None, at
     for claim in change_claims(visit.last_modified, before.lastmod) if is_changed else ():
-        if site.is_trusted(claim.source) and claim.claims_change(since):
+        if site.is_trusted(claim.source, before.kind) and claim.claims_change(since):
             source, changed_at = claim.source, min(claim.first, at)
             break
     observed = ChangeObservation(
@@ -202,8 +202,9 @@ def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
         is_claimed = claim.claims_change(_seen_at(old))
         # The header decides a 304, so it is no witness of itself.
         if is_claimed is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
-            known = trust.get(claim.source, history.Trust())
-            trust[claim.source] = known.with_claim(is_claimed=is_claimed, is_changed=is_changed)
+            for key in (claim.source, history.trust_key(claim.source, old.kind)):
+                known = trust.get(key, history.Trust())
+                trust[key] = known.with_claim(is_claimed=is_claimed, is_changed=is_changed)
     if old.kind == "hub":
         return replace(site, trust=trust)
     compared = _comparison(old, visit, verdict, site)
