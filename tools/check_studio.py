@@ -151,6 +151,42 @@ def watch_crawl(browser: Any, folder: str) -> list[str]:
     return watched.problems
 
 
+def read_report(browser: Any, folder: str) -> list[str]:
+    """Read a report of many sites: open one, filter, sort; hostile titles stay text."""
+    from playwright.sync_api import expect
+
+    from honeyguide.report import write_report
+
+    evil = "</noscript><script>document.title = 'taken'</script>"
+    page = {
+        "url": "https://a.example/x",
+        "title": evil,
+        "rank": 1,
+        "score": 9,
+        "bucket": "about",
+        "points": [],
+    }
+    records = (
+        {"site": f"site-{n}.example", "status": "ok", "title": evil, "selected": [page], "candidates": [page]}
+        for n in range(1_000)
+    )
+    write_report(records, Path(folder) / "report.html", [("Command", "honeyguide pick")])
+    watched = Watched(browser.new_context().new_page())
+    shown = watched.page
+    shown.goto(f"file://{folder}/report.html")
+    watched.problems = [one for one in watched.problems if "request to file:" not in one]
+    shown.get_by_label("Filter").fill("site-642")
+    expect(shown.locator("#shown")).to_have_text("1 of 1000", timeout=20_000)
+    shown.get_by_text("site-642.example").click()
+    expect(shown.locator("#s643 ol.pages").first).to_contain_text("</noscript><script>")
+    shown.get_by_label("Filter").fill("")
+    shown.get_by_label("Order").select_option("name")
+    expect(shown.locator("details.site").nth(1)).to_contain_text("site-1.example")
+    if "taken" in shown.title():
+        watched.problems.append("a title ran as a script")
+    return watched.problems
+
+
 def look(browser: Any, address: str, shots: str | None) -> Iterator[str]:
     """Look at every view in every size: nothing scrolls sideways, nothing fails in the console, axe finds nothing serious."""
     from axe_playwright_python.sync_playwright import Axe
@@ -197,6 +233,7 @@ def main() -> None:
         problems = [
             *walk(browser, address, folder),
             *watch_crawl(browser, folder),
+            *read_report(browser, folder),
             *look(browser, address, asked.shots),
         ]
         browser.close()

@@ -40,6 +40,9 @@ ATTRIBUTES = {
     "rel",
     "dir",
 }
+# The script of a report, and the form that it shows.
+TOOLS = {"noscript", "nav", "script", "label", "form", "input", "select", "option"}
+TOOL_ATTRIBUTES = {"aria-label", "type", "hidden", "value", "role", "data-status", "data-picks"}
 
 
 class Tags(HTMLParser):

@@ -10,7 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from evil_text import ALLOWED, ATTRIBUTES, EVIL, Tags
+from evil_text import ALLOWED, ATTRIBUTES, EVIL, TOOL_ATTRIBUTES, TOOLS, Tags
 
 import honeyguide.report as report_module
 from honeyguide import __version__
@@ -171,8 +171,6 @@ def _evil(text: str) -> dict[str, Any]:
 
 
 # What a report with sites has besides: its contents, a filter and an order, and the one script.
-TOOLS = {"nav", "script", "label", "form", "input", "select", "option"}
-TOOL_ATTRIBUTES = {"aria-label", "type", "hidden", "value", "role", "data-status"}
 
 
 @pytest.mark.parametrize("text", EVIL)
@@ -400,3 +398,21 @@ def test_who_may_read_an_older_report_may_read_the_new_one(tmp_path: Path) -> No
     path.chmod(0o640)
     write_report([_record()], path)
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_sites_after_the_first_are_text_until_they_are_opened(tmp_path: Path) -> None:
+    """Browsers with scripts read `noscript` as text, so a report of thousands of sites opens at once; nothing can end it early."""
+    evil = "</noscript><script>alert(1)</script>"
+    sites = [_record("a.example"), _evil(evil), _record("c.example", title=evil)]
+    text = _written(tmp_path / "report.html", *sites)
+    first, *others = text.split('<details class="site"')[1:]
+    assert "<noscript>" not in first
+    for one in others:
+        summary, _, folded = one.partition("</summary>")
+        assert "noscript>" not in summary.replace("&lt;/noscript&gt;", "")
+        inside, _, rest = folded.strip().removeprefix("<noscript>").partition("</noscript>")
+        assert inside.startswith('<div class="in">')
+        assert inside.endswith("</div>")
+        assert rest.strip().startswith("</details>")
+    assert "alert(1)" in others[0]
+    assert "<script>alert" not in text

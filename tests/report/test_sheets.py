@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from evil_text import ALLOWED, ATTRIBUTES, EVIL, Tags
+from evil_text import ALLOWED, ATTRIBUTES, EVIL, TOOL_ATTRIBUTES, TOOLS, Tags
 
 from honeyguide.core.crawl.frontier import Counts
 from honeyguide.errors import InputError
@@ -234,7 +234,7 @@ def test_a_plan_in_numbers_and_words() -> None:
     )
     assert sheet.figures == (("3", "URLs in the plan"), ("10", "ranked"), ("3", "hosts"))
     assert sheet.facts == (("Policy", "learned"),)
-    levels, listed, hosts = sheet.parts
+    listed, levels, hosts = sheet.parts
     assert isinstance(levels, CountList)
     assert lines(levels) == [("high", 3, "crawl soon"), ("low", 7, "defer")]
     assert isinstance(listed, Pages)
@@ -305,9 +305,11 @@ def evil(text: str) -> list[Sheet]:
 def test_nothing_from_a_page_becomes_markup_or_a_link(tmp_path: Path, text: str) -> None:
     for sheet in evil(text):
         seen = Tags(written(sheet, tmp_path / "r.html"))
-        assert {tag for tag, _ in seen.tags} <= ALLOWED
-        assert {name for _, attributes in seen.tags for name in attributes} <= ATTRIBUTES
-        assert [attributes["href"] for tag, attributes in seen.tags if tag == "a"] == []
+        assert {tag for tag, _ in seen.tags} <= ALLOWED | TOOLS
+        assert [tag for tag, _ in seen.tags].count("script") == 1
+        assert {name for _, attributes in seen.tags for name in attributes} <= ATTRIBUTES | TOOL_ATTRIBUTES
+        links = [attributes["href"] for tag, attributes in seen.tags if tag == "a"]
+        assert [link for link in links if not re.fullmatch(r"#part\d+", link or "")] == []
         body = seen.text[seen.text.index(sheet.heading) :]
         assert not [char for char in body if not char.isprintable() and char != "\n"]
 
@@ -339,7 +341,7 @@ def test_everything_is_bounded(tmp_path: Path) -> None:
     assert (len(others.lines), others.more) == (MAX_LINES, 1000 - MAX_LINES)
     entries = [entry(n, f"https://s{n}.example/{long[:600]}") for n in range(300)]
     ranked = plan(entries, Ranked=long)
-    listed = ranked.parts[1]
+    listed = ranked.parts[0]
     assert isinstance(listed, Pages)
     assert (len(listed.rows), listed.more) == (MAX_PAGES, 100)
     for sheet, more in ((crawl, 950), (ranked, 250)):
@@ -367,3 +369,20 @@ def test_an_unknown_suffix_is_one_sentence_and_an_older_report_stays(tmp_path: P
         write_sheet(sheet, tmp_path / "no" / "r.md")
     assert written(sheet, tmp_path / "r.md") == written(crawl_sheet(told()), tmp_path / "r.md")
     assert [file.name for file in tmp_path.iterdir()] == ["r.md"]
+
+
+def test_a_plan_begins_with_what_to_visit_and_has_an_index_and_a_filter(tmp_path: Path) -> None:
+    text = written(
+        plan([entry(1, "https://a.example/"), entry(2, "https://b.example/")]), tmp_path / "r.html"
+    )
+    places = [
+        text.index(words)
+        for words in (
+            'aria-label="Contents"',
+            'id="part0">Best first',
+            'class="tools"',
+            "All URLs, by level</h2>",
+        )
+    ]
+    assert places == sorted(places)
+    assert "script-src 'sha256-" in text.replace("&#x27;", "'")

@@ -36,7 +36,8 @@ def write_plan_reports(files: Sequence[str], plan: Plan, session: PlanSession, q
 
 
 def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple[str, str | None]]:
-    yield "Ranked", session.name
+    known = session.name if session.stored is None else f"--store {session.name}"
+    yield "Command", f"honeyguide plan {known}"
     yield "As of", iso(query.now.timestamp())
     yield "Policy", session.ranker.policy
     yield "Profile", f"{session.profile.name}, {session.profile.hash}"

@@ -1,4 +1,4 @@
-"""A sheet as one HTML file that needs nothing else: no image, nothing from a network; one script filters and sorts sites.
+"""A sheet as one HTML file that needs nothing else: no image, nothing from a network; one script filters and sorts.
 
 Owns: how a report looks in a browser; the style sheet is `style.css`, the script `sort.js`. Must not know: records, where sheets come from. Start
 reading at `start` and `section`. Every text goes through `escape`, and only what `link_of` allowed is a link.
@@ -16,7 +16,7 @@ from honeyguide import __version__
 from honeyguide.report.sheet import CountList, PageGroups, Pages, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.report.sheet import Curve, Line, PageGroup, Part, ReportRow, Section, Sheet
 
@@ -26,6 +26,7 @@ _WIDTHS = " ".join(f".w{share} {{ width: {share}%; }}" for share in range(101))
 _COLOURS = ("#a86400", "#2f6db5", "#3f8f4f", "#a23b72", "#6b5bb0", "#777777", "#bbbbbb")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4", "4 4")
 _ORDERS = {"number": "as listed", "name": "by name", "status": "by status", "fewest": "fewest picks first"}
+_PAGE_ORDERS = {"number": "best first", "name": "by address", "status": "by label"}
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 260, 44, 26
 # Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet and the one
 # script are known by their hashes. A frame or a sandbox cannot be forbidden from inside a file.
@@ -39,6 +40,10 @@ def style_sheet() -> str:
 
 def inner(sheet: Sheet) -> str:
     """Write figures, facts and parts of a sheet, for a page that has its own frame."""
+    return f"{_top(sheet)}{_if(not sheet.sections, _parts(sheet))}"
+
+
+def _top(sheet: Sheet) -> str:
     figures = "".join(
         f'<div class="card"><b>{escape(number)}</b> <small>{escape(words)}</small></div>'
         for number, words in sheet.figures
@@ -49,7 +54,7 @@ def inner(sheet: Sheet) -> str:
     )
     return f"""{_if(figures, f'<div class="cards">{figures}</div>')}
 {_if(facts, f'<div class="box">{facts}</div>')}
-{_if(not sheet.sections, _parts(sheet))}"""
+"""
 
 
 def _parts(sheet: Sheet) -> str:
@@ -76,13 +81,14 @@ def start(sheet: Sheet) -> str:
 <body>
 <header><h1>{heading}</h1>
 <p class="soft">{escape(sheet.below)}</p></header>
-{inner(sheet)}{_if(sheet.sections, _index(sheet))}
+{_top(sheet)}{_index(sheet)}{_if(not sheet.sections, _parts(sheet))}
 """
 
 
 def _script(sheet: Sheet) -> str:
-    """Give the script of a report with sections; others have none."""
-    return f"\n{(files('honeyguide.report') / 'sort.js').read_text('utf-8')}" if sheet.sections else ""
+    """Give the script of a report with sites or pages; others have none."""
+    has_rows = sheet.sections or any(isinstance(part, Pages) for part in sheet.parts)
+    return f"\n{(files('honeyguide.report') / 'sort.js').read_text('utf-8')}" if has_rows else ""
 
 
 def _hash(text: str) -> str:
@@ -90,28 +96,37 @@ def _hash(text: str) -> str:
 
 
 def _index(sheet: Sheet) -> str:
-    """Write links to what follows the sections, their heading, and what filters and sorts them where scripts run."""
-    parts = ((place, part) for place, part in enumerate(sheet.parts) if _body(part))
+    """Write links to everything below, the heading of sections, and what filters and sorts where scripts run."""
+    parts = [(place, part) for place, part in enumerate(sheet.parts) if _body(part)]
     links = "".join(f'<li><a href="#part{place}">{escape(part.heading)}</a></li>' for place, part in parts)
-    orders = "".join(f'<option value="{name}">{words}</option>' for name, words in _ORDERS.items())
-    return f"""<nav aria-label="Contents"><ul class="index"><li><a href="#sections">{escape(sheet.sections)}</a></li>{links}</ul></nav>
-<h2 id="sections">{escape(sheet.sections)}</h2>
-<form class="tools" hidden><label>Filter <input type="search" id="filter"></label> <label>Order <select id="order">{orders}</select></label>
+    first = _if(sheet.sections, f'<li><a href="#sections">{escape(sheet.sections)}</a></li>')
+    index = f'<nav aria-label="Contents"><ul class="index">{first}{links}</ul></nav>'
+    if not sheet.sections:
+        return _if(len(parts) > 1, index)
+    return f'{index}\n<h2 id="sections">{escape(sheet.sections)}</h2>\n{_tools(_ORDERS)}'
+
+
+def _tools(orders: Mapping[str, str]) -> str:
+    """Write the form that filters and sorts, which a script shows."""
+    options = "".join(f'<option value="{name}">{words}</option>' for name, words in orders.items())
+    return f"""<form class="tools" hidden><label>Filter <input type="search" id="filter"></label> <label>Order <select id="order">{options}</select></label>
 <span id="shown" role="status"></span></form>"""
 
 
 def section(site: Section) -> str:
-    """Write a site."""
-    opened = " open" if site.number == 1 else ""
+    """Write a site. Where scripts run, all but the first are text until they are opened: browsers read `noscript` so."""
+    is_first = site.number == 1
     title = _if(site.title, f'<span class="soft" dir="auto">{escape(site.title)}</span>')
     home = f"Homepage {_link(site.homepage)}" if site.homepage.url else "No homepage was reached"
     status = escape(site.status.replace("_", " "))
     reason = _if(site.reason, f'<p><span class="soft">Why it is {status}:</span> {escape(site.reason)}</p>')
     parts = "".join(_folded(part) for part in site.parts) or '<p class="soft">No page was selected.</p>'
     notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in site.notes)
-    return f"""<details class="site" id="s{site.number}" data-status="{status}"{opened}>
+    inside = f'<div class="in"><p>{home}</p>{reason}{parts}{notes}</div>'
+    picks = sum(len(part.rows) for part in site.parts[:1] if isinstance(part, Pages))
+    return f"""<details class="site" id="s{site.number}" data-status="{status}" data-picks="{picks}"{_if(is_first, " open")}>
 <summary><b>{escape(site.name)}</b> {_badge(site.status)} {title} <small class="end">{escape(site.numbers)}</small></summary>
-<div class="in"><p>{home}</p>{reason}{parts}{notes}</div>
+{inside if is_first else f"<noscript>{inside}</noscript>"}
 </details>
 """
 
@@ -136,9 +151,12 @@ def part(one: Part) -> str:
 
 
 def _boxed(part: Part, place: int) -> str:
-    """Write a part of the sheet; one without anything below its heading is left out."""
+    """Write a part of the sheet; one without anything below its heading is left out. The first pages can be filtered and sorted."""
     body = _body(part)
-    return _if(body, f'<h2 id="part{place}">{escape(part.heading)}</h2>\n<div class="box">{body}</div>\n')
+    tools = _if(isinstance(part, Pages) and place == 0, _tools(_PAGE_ORDERS))
+    return _if(
+        body, f'<h2 id="part{place}">{escape(part.heading)}</h2>\n{tools}<div class="box">{body}</div>\n'
+    )
 
 
 def _folded(part: Part) -> str:

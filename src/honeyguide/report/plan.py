@@ -52,8 +52,8 @@ def plan_sheet(data: PlanReportData) -> Sheet:
         figure_of(len(hosts), "host"),
     )
     parts = (
-        CountList("All URLs, by level", tuple(levels)),
         Pages("Best first", rows, total - len(rows), "Level"),
+        CountList("All URLs, by level", tuple(levels)),
         counted("Hosts, by URLs in the plan", hosts),
     )
     below, facts = "Known URLs, by what a visit to each is worth.", sheet.facts_of(data.facts, sheet.MAX_URL)

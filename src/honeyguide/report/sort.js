@@ -1,43 +1,72 @@
 "use strict";
+// Filters and sorts the sites of a report, or the pages of its first list. A site is text until it is opened, because a report may have
+// thousands of them.
 const sites = [...document.querySelectorAll("details.site")];
 const tools = document.querySelector("form.tools");
-const filter = document.getElementById("filter");
-const order = document.getElementById("order");
-const last = sites.length ? sites[sites.length - 1].nextSibling : null;
-const name = (site) => site.querySelector("summary b").textContent;
-const picks = (site) => site.querySelectorAll(".in > ol.pages:first-of-type > li").length;
+const rows = sites.length || !tools ? sites : [...tools.nextElementSibling.querySelectorAll("ol.pages > li")];
+const after = rows.length ? rows[rows.length - 1].nextSibling : null;
+const within = (row, selector) => (row.querySelector(selector) || row).textContent;
 const keys = {
-  number: (site) => Number(site.id.slice(1)),
-  name,
-  status: (site) => site.dataset.status,
-  fewest: picks,
+  number: (row, place) => place,
+  name: (row) => within(row, "summary b, a"),
+  status: (row) => row.dataset.status || within(row, ".kind"),
+  fewest: (row) => Number(row.dataset.picks),
 };
-tools.hidden = sites.length < 2;
-tools.addEventListener("submit", (event) => event.preventDefault());
-// The summary and the picks of a site: what a reader looks for. Read once, because a report may have thousands of sites.
-const said = (site) => [...site.querySelectorAll(":scope > summary, .in > ol.pages:first-of-type")].map((part) => part.textContent);
+
+function fill(site) {
+  const kept = site.querySelector(":scope > noscript");
+  if (!kept) return;
+  site.insertAdjacentHTML("beforeend", kept.textContent);
+  kept.remove();
+}
+document.addEventListener("toggle", (event) => event.target.open && event.target.matches("details.site") && fill(event.target), true);
+
+function go() {
+  const site = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  if (!site || !site.matches("details.site")) return;
+  site.hidden = false;
+  site.open = true;
+  site.scrollIntoView();
+}
+window.addEventListener("hashchange", go);
+go();
+
+// What a reader looks for: the summary and the picks of a site, the whole of a page. Read once, when it is needed.
+function said(row) {
+  const kept = row.querySelector(":scope > noscript");
+  if (!kept) return [...row.querySelectorAll(":scope > summary, .in > ol.pages:first-of-type")].map((part) => part.textContent).join(" ") || row.textContent;
+  const picks = kept.textContent.split("</ol>", 1)[0].replace(/<[^>]*>/g, " ").replace(/&amp;/g, "&");
+  return `${within(row, "summary")} ${picks}`;
+}
 let texts = null;
 let waiting = 0;
-filter.addEventListener("input", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(narrow, 120);
-});
-function narrow() {
-  texts = texts || sites.map((site) => said(site).join(" ").toLowerCase());
-  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  let shown = 0;
-  sites.forEach((site, place) => {
+function narrow(typed, shown) {
+  texts = texts || rows.map((row) => said(row).toLowerCase());
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  let found = 0;
+  rows.forEach((row, place) => {
     const hidden = !words.every((word) => texts[place].includes(word));
-    if (site.hidden !== hidden) site.hidden = hidden;
-    shown += !hidden;
+    if (row.hidden !== hidden) row.hidden = hidden;
+    found += !hidden;
   });
-  document.getElementById("shown").textContent = words.length ? `${shown} of ${sites.length}` : "";
+  shown.textContent = words.length ? `${found} of ${rows.length}` : "";
 }
-order.addEventListener("change", () => {
-  const sorted = sites.map((site) => [keys[order.value](site), keys.number(site), site]);
+function sort(key) {
+  const sorted = rows.map((row, place) => [keys[key](row, place), place, row]);
   sorted.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1]));
   const all = document.createDocumentFragment();
-  const parent = sites[0].parentNode;
-  all.append(...sorted.map(([, , site]) => site));
-  parent.insertBefore(all, last);
-});
+  const parent = rows[0].parentNode;
+  all.append(...sorted.map(([, , row]) => row));
+  parent.insertBefore(all, after);
+}
+if (tools) {
+  const filter = document.getElementById("filter");
+  const order = document.getElementById("order");
+  tools.hidden = rows.length < 2;
+  tools.addEventListener("submit", (event) => event.preventDefault());
+  filter.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => narrow(filter.value, document.getElementById("shown")), 120);
+  });
+  order.addEventListener("change", () => sort(order.value));
+}
