@@ -29,7 +29,7 @@ _NAMES = {
     "app.watch": "watch_store",
     "config": "load_profile",
     "config.plugins": "add_fact",
-    "core.crawl.frontier": "Budgets",
+    "core.crawl.frontier": "Budgets Run",
     "core.fetching": "Access FetchPolicy",
     "core.page.page": "Head Link Occurrence Page Position",
     "core.pick.evaluate": "Evaluation",
@@ -43,11 +43,11 @@ _NAMES = {
     "errors": """AddressRefusedError AskedToWaitError ConfigError FetchError ForbiddenError HoneyguideError InputError
         NameNotFoundError NotKeptError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
         TimedOutError TooLargeError UnreachableError UrlError""",
-    "jobs.crawl": "CrawlSummary",
+    "jobs.crawl": "CrawlSummary PageAttachments",
     "jobs.pick": "PickRequest",
     "jobs.request": "CrawlRequest",
-    "jobs.watch": "WatchRequest WatchBudget",
-    "ports.fetch": "Clock Content Fetched Fetcher Headers Part Validators",
+    "jobs.watch": "Round WatchBudget WatchRequest",
+    "ports.fetch": "Clock Content Fetched Fetcher Headers Part Rendered Validators",
     "ports.store": "Store",
     "simulation.measures": "Outcome",
 }

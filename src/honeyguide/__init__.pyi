@@ -54,6 +54,7 @@ from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.config.plugins import add_fact as add_fact
 from honeyguide.core.crawl.frontier import Budgets as Budgets
+from honeyguide.core.crawl.frontier import Run as Run
 from honeyguide.core.fetching import Access as Access
 from honeyguide.core.fetching import FetchPolicy as FetchPolicy
 from honeyguide.core.page.page import Head as Head
@@ -95,8 +96,10 @@ from honeyguide.errors import TooLargeError as TooLargeError
 from honeyguide.errors import UnreachableError as UnreachableError
 from honeyguide.errors import UrlError as UrlError
 from honeyguide.jobs.crawl import CrawlSummary as CrawlSummary
+from honeyguide.jobs.crawl import PageAttachments as PageAttachments
 from honeyguide.jobs.pick import PickRequest as PickRequest
 from honeyguide.jobs.request import CrawlRequest as CrawlRequest
+from honeyguide.jobs.watch import Round as Round
 from honeyguide.jobs.watch import WatchBudget as WatchBudget
 from honeyguide.jobs.watch import WatchRequest as WatchRequest
 from honeyguide.ports.fetch import Clock as Clock
@@ -105,6 +108,7 @@ from honeyguide.ports.fetch import Fetched as Fetched
 from honeyguide.ports.fetch import Fetcher as Fetcher
 from honeyguide.ports.fetch import Headers as Headers
 from honeyguide.ports.fetch import Part as Part
+from honeyguide.ports.fetch import Rendered as Rendered
 from honeyguide.ports.fetch import Validators as Validators
 from honeyguide.ports.store import Store as Store
 from honeyguide.simulation.measures import Outcome as Outcome
@@ -146,6 +150,7 @@ __all__ = [
     "Occurrence",
     "Outcome",
     "Page",
+    "PageAttachments",
     "PageColumns",
     "Part",
     "PatternError",
@@ -159,6 +164,9 @@ __all__ = [
     "Profile",
     "Reason",
     "Rejected",
+    "Rendered",
+    "Round",
+    "Run",
     "SchemaMismatchError",
     "Score",
     "ScoredUrl",

@@ -112,7 +112,7 @@ def test_a_menu_that_is_a_script_is_named(menu: str, where: str, strategy: str) 
     assert paths(record) == ["/services"]
     assert (record["status"], record["reason"]) == (
         "partial",
-        f"the homepage links to 1 inner page without JavaScript, which is not run; more are in {where}",
+        f"the homepage links to 1 inner page without JavaScript, which only --render auto runs; more are in {where}",
     )
 
 
@@ -121,7 +121,7 @@ def test_a_site_with_a_script_for_a_menu_is_picked_from_by_its_sitemap() -> None
     record, _ = pick({"/": HOME + menu, **INNER, "/sitemap.xml": MAP})
     assert record["status"] == "ok"
     assert record["reason"] == (
-        "the homepage links to 1 inner page without JavaScript, which is not run; more are in data-href attributes; "
+        "the homepage links to 1 inner page without JavaScript, which only --render auto runs; more are in data-href attributes; "
         "4 more come from the sitemap"
     )
 

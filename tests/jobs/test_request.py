@@ -46,6 +46,8 @@ def test_the_hash_is_that_of_the_profile_whatever_the_topic() -> None:
         '{"profile": [1]}',
         '{"related": [1]}',
         '{"related": 1}',
+        '{"render": "sometimes"}',
+        '{"render": true}',
     ],
 )
 def test_a_request_that_nobody_wrote_is_one_sentence(written: str) -> None:
@@ -66,3 +68,14 @@ def test_a_request_is_read_as_it_was_written() -> None:
         ("/b", "/c"),
     )
     assert (saved.related, saved.profile) == (("smoke", "alarm"), "docs")
+
+
+def test_a_crawl_that_renders_is_another_run_and_is_resumed_as_one() -> None:
+    profile = load_profile("docs")
+    plain, rendering = (spec_of(CrawlRequest((HOME,), render=mode), profile) for mode in ("never", "auto"))
+    assert plain.key != rendering.key
+    assert "render" not in (plain.request or "")
+    assert [resumed_request(Run(1, spec, 0.0, 0.0)).render for spec in (plain, rendering)] == [
+        "never",
+        "auto",
+    ]

@@ -37,7 +37,7 @@ MAX_LISTED = 200  # pages of a sitemap that become candidates: those with the sh
 _FEW, _SOME = 6, 12  # inner pages: fewer are hardly all; with more, a homepage needs no menu
 _RULES_NAMED = 3  # in a sentence: those that rejected most
 _LANGUAGE = re.compile(r"/([a-z]{2})(?:[-_][a-z]{2})?(?:\.html?|/(?:index\.[a-z]{3,5})?)?")
-_NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which is not run"
+_NO_SCRIPTS = "the homepage links to no page of its own without JavaScript, which only --render auto runs"
 
 
 class Homepage(NamedTuple):
@@ -87,7 +87,7 @@ async def complete(page: Page, body: bytes, scope: Scope, least: int, listed: Li
     count = "1 inner page" if len(inner) == 1 else f"{len(inner)} inner pages"
     few = f"the homepage links to {count}"
     if where is not None:
-        few += f" without JavaScript, which is not run; more are in {where}"
+        few += f" without JavaScript, which only --render auto runs; more are in {where}"
     if least == 0 or listed is None:
         return Homepage(page, few if where else None, where is not None)
     listing = await listed(page.url)

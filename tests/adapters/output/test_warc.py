@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 
 from honeyguide.adapters.output.warc import WarcFile
 from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 from honeyguide.errors import InputError
-from honeyguide.ports.fetch import Fetched, Headers
+from honeyguide.ports.fetch import Fetched, Headers, Rendered
 
 iterator = pytest.importorskip("warcio.archiveiterator")  # an extra
 
@@ -63,6 +65,18 @@ def test_records_of_a_page(tmp_path: Path, name: str) -> None:
         "fetchTimeMs: 250", "hopsFromSeed: 2", "via: https://a.example/", "redirectedFrom: https://a.example/old",
         "relevanceScore: 7",
     ]  # fmt: skip
+
+
+def test_of_a_rendered_page_an_archive_has_what_the_server_sent(tmp_path: Path) -> None:
+    file = WarcFile(tmp_path / "p.warc.gz", "x")
+    rendered = Rendered(Why("rendered", "rendered"), b"<div id=root>", "text/html; charset=latin-1")
+    file.write(RECORD, replace(page(body=b"<p>made by scripts</p>"), rendered=rendered))
+    file.close()
+    ((response, body),) = [
+        (one, body) for kind, one, body in read(tmp_path / "p.warc.gz") if kind == "response"
+    ]
+    assert body == b"<div id=root>"
+    assert response.http_headers.get_header("Content-Type") == "text/html; charset=latin-1"
 
 
 def test_a_body_that_was_not_kept_is_said_to_be_missing(tmp_path: Path) -> None:

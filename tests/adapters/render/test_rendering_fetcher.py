@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 from shell_site import PATHS, SHELL, body_of
 
+from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.files.answers import AnswerFile
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.render.fetcher import RenderingFetcher
+from honeyguide.app.library.rendering import rendered_sites
+from honeyguide.app.pick import PickRequest, picker
 from honeyguide.config import load_profile
 from honeyguide.core.fetching import Access, FetchPolicy
 from honeyguide.core.url.url import Url
@@ -242,3 +246,52 @@ def test_the_guide_has_the_limits() -> None:
         for cell in re.findall(r"\| ([0-9][0-9.,]*)(?: [^|]*)?\|$", table, re.MULTILINE)
     ]
     assert said == list(LIMITS)
+
+
+def test_a_pick_that_is_repeated_from_a_file_needs_no_browser(tmp_path: Path) -> None:
+    (got,) = fetched(shells("/"), "/", browser=FakeBrowser())
+    with AnswerFile(str(tmp_path / "kept"), writes=True) as file:
+        file.put(got.url, "page", got)
+        (again,) = file.get(got.url, "page") or (None,)
+    assert isinstance(again, Fetched)
+    assert (again.body, why(again)) == (got.body, why(got))
+
+
+def test_a_pick_says_that_its_homepage_and_its_pages_are_rendered() -> None:
+    """As in tests/journeys/test_render.py, with a fake browser."""
+
+    async def run() -> dict[str, Any]:
+        clock, web = SystemClock(), FakeFetcher(shells(*PATHS))
+        polite = PoliteFetcher(
+            web, clock, lambda body: read_robots(body, "honeyguide"), FetchPolicy(delay_s=0)
+        )
+        browsing: Any = FakeBrowser()
+        fetcher = RenderingFetcher(polite, browsing, HtmlReader(), PROFILE)
+        record: Any = await picker(PickRequest(render="auto", timings=False), fetcher, clock).pick(HOME)
+        return dict(record)
+
+    record = asyncio.run(run())
+    assert (record["status"], record["reason"]) == ("ok", "the homepage is rendered: empty mount point")
+    assert record["options"]["render"] == "auto"
+    said = [
+        point["reason"]
+        for page in record["selected"]
+        for point in page["points"]
+        if point["rule"] == "rendered"
+    ]
+    assert said == ["rendered: empty mount point, rendering helped on its site"] * 4
+
+
+def test_what_a_store_says_of_a_site_is_remembered() -> None:
+    def page(url: str, rule: str) -> dict[str, Any]:
+        return {"url": url, "points": [{"rule": rule, "points": 0, "reason": "x"}]}
+
+    pages = [
+        page("http://a.example/", "rendered-in-vain"),
+        page("http://a.example/2", "rendered"),
+        page("http://b.example/", "rendered"),
+    ]
+    assert rendered_sites([page("http://c.example/", "changed"), *pages]) == {
+        "a.example": False,
+        "b.example": True,
+    }

@@ -243,12 +243,11 @@ class Browser:
                 await page.goto(got.url.as_linked, wait_until="load", timeout=0)
                 await self._settle(traffic)
         traffic.requests = self.limits.max_requests  # no more of them
-        try:
-            async with asyncio.timeout(self.limits.read_s):
-                return await self._read(devtools, frame)
-        except TimeoutError:
-            why = f"its scripts did not end in {self.limits.time_s:g} s"
-            raise TimedOutError(got.url.as_linked, why) from None
+        for is_last in (False, True):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.limits.read_s):
+                    return await self._read(devtools, frame, stops_scripts=is_last)
+        raise TimedOutError(got.url.as_linked, f"its scripts did not end in {self.limits.time_s:g} s")
 
     async def _settle(self, traffic: _Traffic) -> None:
         """Wait until no request was made and none was pending for a while."""
@@ -257,12 +256,16 @@ class Browser:
             before = traffic.requests
             await asyncio.sleep(self.limits.settle_s)
 
-    async def _read(self, devtools: Any, frame: str) -> str:
-        await devtools.send("Runtime.terminateExecution")  # of an endless script
+    async def _read(self, devtools: Any, frame: str, *, stops_scripts: bool) -> str:
+        """Read the page; an endless script is stopped first, if it has not let us read before."""
+        if stops_scripts:
+            await devtools.send("Runtime.terminateExecution")
         world = await devtools.send("Page.createIsolatedWorld", {"frameId": frame})
         code = _READ.format(most=self.limits.max_chars)
         wish = {"expression": code, "contextId": world["executionContextId"], "returnByValue": True}
         found = await devtools.send("Runtime.evaluate", wish)
+        if "exceptionDetails" in found:  # stopped as well
+            raise TimeoutError
         return str(found["result"].get("value", ""))
 
     async def _route(self, route: Any, url: Url, traffic: _Traffic, answer: Answer) -> None:

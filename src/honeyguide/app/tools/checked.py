@@ -53,6 +53,7 @@ _NUMBERS: dict[Any, Any] = {int: Integral, float: Real}
 _PYTHON = {
     "allow-private": "FetchPolicy(allow_private=True)",
     "netrc": "Access(logins=…)",
+    "render auto": 'render="auto"',
     "column": "columns=",
     "due": "CrawlRequest(only_due=True)",
     "keep": "CrawlRequest(keep_bytes=…)",
