@@ -3,7 +3,7 @@ SELECT coalesce(sum(n), 0)::bigint FROM counter WHERE run = $1 AND name = 'fetch
 
 -- name: known
 SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
-FROM jsonb_array_elements_text($1::jsonb) j JOIN entry e ON e.run = $2 AND e.digest = j::bigint;
+FROM jsonb_array_elements_text($1::jsonb) j CROSS JOIN LATERAL (SELECT * FROM entry WHERE run = $2 AND digest = j::bigint LIMIT 1) e;
 
 -- name: inside
 SELECT name FROM site WHERE run = $1 AND is_inside;

@@ -108,7 +108,6 @@ CREATE INDEX entry_due ON entry (run, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX entry_rule ON entry (run, rule) WHERE rule IS NOT NULL;
 CREATE INDEX entry_seed ON entry (run, id) WHERE is_seed;
 CREATE INDEX entry_scheduled ON entry (run) WHERE rank < 0;
-CREATE INDEX entry_order ON entry (run, id);
 
 -- What is leased and fetched is counted where a lease begins and ends, so that no writer can forget it.
 CREATE FUNCTION lease_begins() RETURNS trigger LANGUAGE plpgsql AS $$

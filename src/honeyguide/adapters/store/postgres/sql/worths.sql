@@ -9,7 +9,7 @@ INSERT INTO link_group (site, name) VALUES ($1, $2) ON CONFLICT (site, name) DO 
 SELECT e.rank, e.id FROM entry e WHERE e.site = $1 AND e.link_group = $2 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1;
 
 -- name: groups_of
-SELECT DISTINCT e.site, e.link_group FROM jsonb_array_elements_text($1::jsonb) j JOIN entry e ON e.run = $2 AND e.digest = j::bigint;
+SELECT DISTINCT e.site, e.link_group FROM jsonb_array_elements_text($1::jsonb) j CROSS JOIN LATERAL (SELECT * FROM entry WHERE run = $2 AND digest = j::bigint LIMIT 1) e;
 
 -- name: stale_sites
 -- Those that others change just now are settled by their next claim.
