@@ -34,6 +34,7 @@ from honeyguide.app.runs import found_records, group_rules, held_back, rule_word
 from honeyguide.app.tools.kept import PageChoice, PageExport, choose, pages_of
 from honeyguide.cli import hard_stop
 from honeyguide.cli.command import COUNT, Number, option
+from honeyguide.cli.crawling.helpers import Helpers
 from honeyguide.cli.crawling.lines import PrintedPages, TopPages, begin_output
 from honeyguide.cli.crawling.words import (
     failed_words,
@@ -127,6 +128,12 @@ class OutputOptions:
     run: int | None = option(
         "--run N", "With --due: only in this crawl, by the number that runs shows.", type=COUNT
     )
+    workers: int = option(
+        "--workers N",
+        "Work with N processes; the order of pages is then not always the same.",
+        type=click.IntRange(1, 64),
+        default=1,
+    )
     quiet: bool = option("-q --quiet", "Print no progress and no summary.")
 
 
@@ -144,6 +151,7 @@ class Work:
     _lanes: Mapping[str, int] = field(default_factory=dict)
     _count_at: float = 0.0
     _dropped: int = 0
+    _others: Helpers = field(default_factory=lambda: Helpers(0))
 
     def __post_init__(self) -> None:
         total = self.job.request.budgets.max_pages
@@ -181,7 +189,9 @@ class Work:
         return PageFile(Path(options.file), extras, restart=options.restart)
 
     def _run(self, out: Output, keeper: ContentKeeper) -> bool:
-        with self.progress.shown(quiet=self.options.quiet or is_verbose(), no_color=is_plain()):
+        self._others = Helpers(self.options.workers - 1)
+        shown = self.progress.shown(quiet=self.options.quiet or is_verbose(), no_color=is_plain())
+        with shown, closing(self._others):
             stopped = self._crawl(out, keeper)
         is_done = False
         if self.session.run is not None:  # else it was stopped before there was a run
@@ -236,6 +246,7 @@ class Work:
         """Bring the output in step with the run, and count what earlier processes did."""
         session, progress = self.session, self.progress
         begin_output(out, self._stored_pages())
+        self._others.start()
         if self.options.due:
             due = session.ledger.counts().due
             progress.total = min(due, progress.total or due)
