@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from shell_site import PATHS, SHELL, Site, body_of, served, shell_answer, static_answer
 
 import honeyguide
 from honeyguide import FetchPolicy, InputError
+from honeyguide.cli.main import root
 
 POLICY = FetchPolicy(allow_private=True, delay_s=0, jitter=0)
 
@@ -170,6 +172,24 @@ class TestWithoutABrowser:
             honeyguide.pick("acme.example", render="auto")
         with pytest.raises(InputError, match="rendering needs an extra"):
             list(honeyguide.crawl("https://acme.example/", render="always"))
+
+    def test_a_command_leaves_no_store_behind(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setattr("honeyguide.adapters.render.browser.find_spec", lambda _name: None)
+        store = tmp_path / "s.db"
+        words = [
+            "crawl",
+            "https://acme.example/",
+            "--topic",
+            "fire",
+            "--render",
+            "auto",
+            "--store",
+            str(store),
+        ]
+        done = CliRunner().invoke(root, words)
+        assert done.exit_code == 1
+        assert done.stderr == 'Error: rendering needs an extra: pip install "honeyguide[render]"\n'
+        assert not store.exists()
 
     def test_without_a_browser(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr("honeyguide.adapters.render.browser.find_spec", lambda _name: object())

@@ -82,11 +82,11 @@ LIMITS = RenderLimits()
 def find_browser() -> Path:
     """Find a browser on this machine: the smallest first; the one of playwright is where PLAYWRIGHT_BROWSERS_PATH says."""
     if find_spec("playwright") is None:
-        raise InputError(_NO_EXTRA, field="render")
+        raise InputError(_NO_EXTRA)
     for path in (*map(shutil.which, _NAMES[:2]), *_downloaded(), *map(shutil.which, _NAMES[2:])):
         if path is not None:
             return Path(path)
-    raise InputError(_NO_BROWSER, field="render")
+    raise InputError(_NO_BROWSER)
 
 
 def _downloaded() -> Iterator[Path]:

@@ -163,8 +163,7 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
         max_relevant=count_of(max_relevant, "max_relevant"),
         render=render,
     )
-    if render != NEVER:
-        check_mode(render, loaded)
+    check_mode(render, loaded)
     job = CrawlJob(request, policy or FetchPolicy(), loaded, tuple(sitemaps), alternatives)
     return Crawl(job, store, fetcher, clock)
 

@@ -38,10 +38,10 @@ async def opened_rendering(
     polite: PoliteFetcher, how: Rendering
 ) -> AsyncIterator[PoliteFetcher | RenderingFetcher]:
     """Wrap a fetcher so that pages are rendered; with `never` it stays as it is. The browser starts with the first page."""
+    check_mode(how.mode, how.profile)
     if how.mode == NEVER:
         yield polite
         return
-    check_mode(how.mode, how.profile)
     from honeyguide.adapters.html.content import HtmlReader
     from honeyguide.adapters.render.browser import Browser
     from honeyguide.adapters.render.fetcher import RenderingFetcher
@@ -62,7 +62,7 @@ async def opened_rendering(
 
 
 def check_mode(mode: str, profile: Profile) -> None:
-    """Reject a mode that there is not, and `auto` with a profile that does not say what to render."""
+    """Reject a mode that there is not, `auto` with a profile that does not say what to render, and a machine without a browser."""
     if mode not in RENDER_MODES:
         raise InputError(
             f"no way to render is named {shown(mode)}; there are {', '.join(RENDER_MODES)}", field="render"
@@ -70,6 +70,10 @@ def check_mode(mode: str, profile: Profile) -> None:
     if mode == "auto" and "render" not in profile.cards:
         what = "is missing, and says what render=auto renders; extend base, which has it"
         raise ConfigError(profile.name, (Problem("scorecard.render", what),))
+    if mode != NEVER:
+        from honeyguide.adapters.render.browser import find_browser
+
+        find_browser()
 
 
 def rendered_sites(pages: Iterable[Record]) -> Mapping[str, bool]:

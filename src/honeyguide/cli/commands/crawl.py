@@ -19,6 +19,7 @@ from honeyguide.app.crawl import (
     CrawlRequest,
     load_profile,
 )
+from honeyguide.app.library.rendering import check_mode
 from honeyguide.app.runs import due_runs, find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import COUNT, MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.crawling.work import OutputOptions, Work, listed_rows
@@ -247,6 +248,7 @@ def _crawl(
     )
     is_wide = options.scope != "host" or options.follow_external > 0
     show_hosts = len({seed.site for seed in seeds}) > 1 or is_wide
+    check_mode(options.render, profile)
     job = CrawlJob(request, fetching.policy, profile, outputs.sitemaps, alternatives)
     work = Work(job, outputs, show_hosts)
     if not outputs.due:
