@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from patience import HANG_S
 
 from honeyguide import load_profile
+from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets
+from honeyguide.core.crawl.learner import UNIT
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UnreachableError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
@@ -149,4 +154,56 @@ def test_stores_give_the_same_order_and_the_same_reasons(tmp_path: Path) -> None
     store, memory = SqliteStore(tmp_path / "h.db"), MemoryStore()
     assert crawl(Web(forum()), store, most=100)[0] == crawl(Web(forum()), memory, most=100)[0]
     assert reasons(store) == reasons(memory)
+    store.close()
+
+
+class Together(Web):
+    """Answers one of two workers; after 20 pages it waits until the other one has begun."""
+
+    def __init__(self, number: int, asked: list[int]) -> None:
+        super().__init__(forum(), number)
+        self._number = number
+        self._asked = asked
+
+    async def fetch(
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+    ) -> Fetched:
+        self._asked[self._number] += 1
+        async with asyncio.timeout(HANG_S):
+            while self._asked[self._number] > 20 and self._asked[1 - self._number] < 10:  # noqa: ASYNC110 - of a thread
+                await asyncio.sleep(0.001)
+        return await super().fetch(url, validators=validators, part=part)
+
+
+def test_two_workers_on_one_run_share_what_was_learnt(tmp_path: Path) -> None:
+    path, asked = tmp_path / "h.db", [0, 0]
+    SqliteStore(path).close()
+
+    def work(number: int) -> dict[str, int]:
+        mine: dict[str, int] = {}
+        store, web = SqliteStore(path), Together(number, asked)
+        crawler = Crawler(web, HtmlReader(), SystemClock(), store, load_profile("docs", topic="fire"))
+        request = CrawlRequest((Url.parse(f"{ROOT}/"),), concurrency=4, budgets=Budgets(120))
+
+        def keep(record: Record, _: object) -> None:
+            mine[record["url"]] = len(mine)
+
+        asyncio.run(crawler.crawl(request, keep))
+        store.close()
+        return mine
+
+    with ThreadPoolExecutor() as pool:
+        both = list(pool.map(work, range(2)))
+    assert not both[0].keys() & both[1].keys()
+    assert sum(map(len, both)) == 120
+    store = SqliteStore(path)
+    said = reasons(store)
+    for mine in both:
+        # The pages behind a claim are more than the worker itself had read by then.
+        behind = {url: sum(map(int, re.findall(r"of (\d+) relevant", said[url] or ""))) for url in mine}
+        assert any(behind[url] > at for url, at in mine.items())
+    learnt = store.ledger(store.runs.list()[0]).learnt("a.example")
+    assert (
+        sum(tally.n for name, tally in learnt.items() if name.startswith("links ")) == 119 * UNIT
+    )  # but for the seed
     store.close()
