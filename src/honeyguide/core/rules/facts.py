@@ -9,6 +9,7 @@ fact is None: conditions on it are neither true nor false, and the score names i
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -184,6 +185,7 @@ def join(texts: list[str]) -> str:
 
 
 _SPACES = str.maketrans("-_+.", "    ")
+_SHORT = 200  # characters; what is longer is rare, and would fill memory
 
 
 def plain(escaped: str) -> str:
@@ -192,12 +194,19 @@ def plain(escaped: str) -> str:
     >>> plain("/Service%252DAreas/")
     '/service areas/'
     """
+    return _plain(escaped) if len(escaped) > _SHORT else _plain_short(escaped)
+
+
+def _plain(escaped: str) -> str:
     for _ in range(4):
         decoded = unquote(escaped) if "%" in escaped else escaped
         if decoded == escaped:
             break
         escaped = decoded
     return fold(fold(escaped).translate(_SPACES))
+
+
+_plain_short = lru_cache(1024)(_plain)  # several facts of a link are made of the same segment
 
 
 def stem_of(segment: str) -> str:
