@@ -207,3 +207,28 @@ def test_two_workers_on_one_run_share_what_was_learnt(tmp_path: Path) -> None:
         sum(tally.n for name, tally in learnt.items() if name.startswith("links ")) == 119 * UNIT
     )  # but for the seed
     store.close()
+
+
+def scrolled(posts: int = 120) -> dict[str, str]:
+    """Make a list whose next page is named in the head alone, as where scripts load it; the pages differ in digits only."""
+    made = threads(posts, "/t/{0}")
+    pages = paged("/list-{0}", made, 10)
+    for at in range(len(pages) - 1):
+        listed = pages[f"/list-{at}"].replace(f'<li><a href="/list-{at + 1}">next</a></li>', "")
+        pages[f"/list-{at}"] = f'<link rel="next" href="/list-{at + 1}">{listed}'
+    pages["/"] = html("Forum", [("/list-0", "all questions")])
+    return pages | {path: html(title, [("/", "home")], text) for path, title, text in made}
+
+
+def test_the_next_page_that_only_the_head_names_is_followed_as_a_page_of_a_list() -> None:
+    pages, store = scrolled(), MemoryStore()
+    urls, _ = crawl(Web(pages), store)
+    about = {path for path, body in pages.items() if body.count("fire ") >= 10}
+    assert len(about) >= 8
+    assert about <= set(urls)
+    assert any("pages of a list" in (said or "") for said in reasons(store).values())
+
+
+def test_a_page_of_another_site_that_a_head_names_is_left_alone() -> None:
+    pages = {"/": '<link rel="next" href="https://b.example/2"><link rel=prev href="/0">' + html("A", [])}
+    assert crawl(Web(pages), MemoryStore())[0] == ["/", "/0"]

@@ -347,12 +347,13 @@ def _page_written(page: Page) -> object:
     links = [(link.url.as_linked, link.order, link.occurrences) for link in page.links]
     texts = page.title, page.description, page.robots, page.text
     maybe = page.canonical, page.language
-    return page.url.as_linked, texts, maybe, (page.versions, page.h1, page.h2), links, page.skipped, page.main
+    lists = page.versions, page.h1, page.h2
+    return page.url.as_linked, texts, maybe, lists, links, page.skipped, page.main, page.turns
 
 
 def _page_read(value: Any) -> Page:
     """Read what `_page_written` wrote; anything else raises."""
-    url, texts, maybe, lists, links, skipped, main = value
+    url, texts, maybe, lists, links, skipped, main, turns = value
     title, description, robots, text = map(_text, texts)
     canonical, language = (None if one is None else _text(one) for one in maybe)
     versions, h1, h2 = (tuple(map(_text, one)) for one in lists)
@@ -361,6 +362,7 @@ def _page_read(value: Any) -> Page:
         links=tuple(_link(*one) for one in links),
         skipped=tuple((_text(href), _text(rule)) for href, rule in skipped),
         main=None if main is None else Main(_text(main[0]), bool(main[1]), bool(main[2])),
+        turns=tuple((_text(rel), _text(url)) for rel, url in turns),
     )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ _REFRESH = re.compile(
     r"\s*0*(?:\d|10)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+?)[\"']?\s*", re.IGNORECASE
 )
 _MOST_VERSIONS = 300  # of a page in other languages
+_TURNS = frozenset({"next", "prev"})
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
 
 
@@ -65,6 +66,9 @@ def parse_page(
         links=links.merged(),
         skipped=links.skipped(unread_bytes),
         main=main_text(document, links, len(text)),
+        turns=tuple(
+            (rel, there) for rel, href in metadata.turns.items() if (there := _canonical(href, base))
+        ),
     )
 
 
@@ -162,6 +166,7 @@ class Metadata:
         self.base: str | None = None
         self.canonical: str | None = None
         self.versions: list[str] = []
+        self.turns: dict[str, str] = {}
         self.metas: dict[str, str] = {}
         self.title = self.refresh = ""
         for node in document.metadata_nodes():
@@ -194,6 +199,8 @@ class Metadata:
             self.canonical = href
         elif href and is_version and "alternate" in rel and len(self.versions) < _MOST_VERSIONS:
             self.versions.append(href)
+        elif href and (turn := _TURNS.intersection(rel)):
+            self.turns.setdefault(min(turn), href)
 
 
 def _is_inside(node: LexborNode, tag: str) -> bool:

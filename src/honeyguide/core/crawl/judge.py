@@ -123,6 +123,10 @@ def candidates_of(page: Page, ground: CrawlContext) -> list[FoundLink]:
         first = found.setdefault(number, FoundLink(link, number)).link
         if first is not link:
             found[number] = FoundLink(first.joined(link), number)
+    for rel, text in page.turns:  # of a list whose pages scripts turn, nothing else may lead on
+        url = Url.parse(text)
+        turn = Link(url, (Occurrence(rel=rel, position=Position.NAVIGATION),), len(page.links))
+        found.setdefault(number := digest(url), FoundLink(turn, number))
     canonical = Url.parse(page.canonical) if page.canonical else page.url
     if canonical.site == page.url.site and (number := digest(canonical)) != digest(page.url):
         # The page itself under its proper address: last, because it says nothing new.

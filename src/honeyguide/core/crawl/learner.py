@@ -93,8 +93,13 @@ def _is_pager(link: Link, page: Url) -> bool:
     anchor = link.anchor.strip().lower()
     if anchor.isdigit():
         return len(anchor) < 5
-    is_next = anchor.startswith(("next", "older")) and target != page.target
+    is_next = (anchor.startswith(("next", "older")) or _is_turn(link)) and target != page.target
     return is_next and _DIGITS.sub("#", target) == _DIGITS.sub("#", page.target)
+
+
+def _is_turn(link: Link) -> bool:
+    """Tell whether only the head of the page names the link, as the next or the previous page."""
+    return not link.anchor and link.rel in ("next", "prev")
 
 
 def shape_of(url: Url) -> str:

@@ -118,6 +118,7 @@ class Page:
     links: tuple[Link, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
     main: Main | None = None  # None where the markup does not separate its parts
+    turns: tuple[tuple[str, str], ...] = ()  # `next` and `prev` of its head, each with the URL
 
     @property
     def headings(self) -> tuple[str, ...]:
