@@ -104,6 +104,8 @@ def walk(browser: Any, address: str, folder: str) -> list[str]:
     page.get_by_role("button", name="Try it on all sites").first.click()
     expect(page).to_have_url(f"{base}/what-if")
     expect(page.locator("article.changed")).to_contain_text("emergency-lighting")
+    page.get_by_role("button", name="Undo all changes").click()
+    expect(page.locator("[data-trial-status]")).to_have_text("0 of 1 sites change.")
     page.goto(f"{base}/pick/site?n=0")
     page.locator("button[data-label=core]").first.click()
     expect(page.locator("button[data-label=core]").first).to_have_attribute("aria-pressed", "true")

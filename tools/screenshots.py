@@ -41,6 +41,7 @@ SESSION = (
 VIEWS = {
     "home": "/",
     "pick": "/pick/site?n=0",
+    "find": "/pick/find?search=lighting",
     "what-if": "/what-if",
     "pages": "/crawl/pages?run=1",
     "tree": f"/crawl/tree?run=1&below=127.0.0.1:{PORT}/",

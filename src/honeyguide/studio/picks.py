@@ -167,7 +167,7 @@ async def ways(sources: Sources, request: web.Request) -> View:
 
 def _intro(count: int) -> str:
     return (
-        f'<p class="soft">{noun(count, "change")} that {"was" if count == 1 else "were"} tried on the kept pages of this site, and worked.</p>'
+        f'<p class="soft">{noun(count, "change")} that {"was" if count == 1 else "were"} tried on the kept pages of this site with the rules of What if, and worked.</p>'
         if count
         else ""
     )
@@ -177,11 +177,11 @@ def _way(way: Way) -> str:
     went = [one["url"] for one in way.others if one["change"] == "left"]
     came = [one["url"] for one in way.others if one["change"] == "entered"]
     lists = [
-        f"{word}: {', '.join(map(outward, urls))}"
-        for word, urls in (("goes", went), ("comes, too", came))
+        f"{word} {', '.join(map(outward, urls))}"
+        for word, urls in (("Out goes", went), ("In comes also", came))
         if urls
     ]
-    said = f"Also {'; '.join(lists)}." if lists else "No other pick of this site comes or goes."
+    said = f"{'. '.join(lists)}." if lists else "No other pick of this site comes or goes."
     value = escape(json.dumps(way.value))
     return (
         f'<li class="box"><h3>{escape(way.words[:1].upper() + way.words[1:])}</h3><p><small>{said}</small></p>'

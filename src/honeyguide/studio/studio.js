@@ -194,6 +194,7 @@ if (trial) {
       one("[data-save-status]").textContent = answer.said || answer.error.join(" ");
     });
   }
+  one("[data-undo]").addEventListener("click", async (event) => show(await post("/what-if/profile", { toml: event.target.dataset.undo })));
   one("form.controls").addEventListener("submit", (event) => event.preventDefault());
   refresh();
 }

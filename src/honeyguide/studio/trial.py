@@ -41,14 +41,14 @@ async def controls(sources: Sources, _request: web.Request) -> View:
 <div class="two" data-trial="{trial.version}">
 <form class="controls" autocomplete="off"><h2>Rules of {escape(trial.parent)}</h2>{left}</form>
 <section aria-label="What changes"><h2><label for="toml">The same as a profile</label></h2>
-<textarea id="toml" name="toml" rows="9" spellcheck="false" aria-describedby="problems">{escape(trial.text)}</textarea>
+<textarea id="toml" name="toml" rows="7" spellcheck="false" aria-describedby="problems">{escape(trial.text)}</textarea>
 <div id="problems" role="alert"></div>
 <h2>What changes</h2><p role="status" data-trial-status>Nothing was changed yet.</p>
-<div data-trial-figures></div><div data-trial-sites></div>
-<h2>Save</h2>
+<div class="save"><button type="button" data-undo="{escape(trial.unchanged)}">Undo all changes</button>
 <form class="row" data-save="profile"><label>Profile <input name="path" value="mine.toml" required></label><button>Save profile</button></form>
-<form class="row" data-save="labels"><label>Labels <input name="path" value="labels.jsonl" required></label><button>Save labels</button></form>
-<p role="status" data-save-status></p></section>
+<form class="row" data-save="labels"><label>Labels <input name="path" value="labels.jsonl" required></label><button>Save labels</button></form></div>
+<p role="status" data-save-status></p>
+<div data-trial-figures></div><div data-trial-sites></div></section>
 </div>"""
     data = {"toml": trial.text, "controls": [one._asdict() for one in listed], "sites": trial.sites}
     return View("What if", data, body, "What if")

@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 MAX_SITES = 20  # whose lessons are told
-MAX_SUMMARY = 20_000  # pages of a run whose records are read for its summary
+MAX_SUMMARY = 5_000  # pages of a run whose records are read for its summary
 
 
 class RunSummary(NamedTuple):

@@ -158,6 +158,7 @@ class WhatIf:
             about = f"{self._first.profile.name}, with changes of ours"
             head = {"schema": 1, "extends": self.parent, "name": self.name, "description": about}
             self.text = toml_text(head)
+        self.unchanged = self.text
         self._now = self._first
 
     def _job(self, profile: Profile | str | Path | None) -> Picker:
