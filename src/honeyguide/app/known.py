@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
@@ -22,11 +23,11 @@ from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, UrlSignals
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Learned
 from honeyguide.core.recrawl.priors import Priors, refit_priors
-from honeyguide.core.recrawl.ranking import RowTable
+from honeyguide.core.recrawl.ranking import RowTable, Survey
 from honeyguide.core.recrawl.signals import SITEMAP, PageState, born_at, class_of, lastmod_span, state_of
 from honeyguide.core.rules.topic import SCALES
 from honeyguide.core.url.url import Url
-from honeyguide.errors import InputError, UrlError, shown
+from honeyguide.errors import InputError, StoreError, UrlError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.rows import RawRow, Rejected
     from honeyguide.bulk.batches import ParquetFile
     from honeyguide.bulk.file_table import ColumnTable
+    from honeyguide.bulk.store_values import StoredTable
     from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry, Site
+    from honeyguide.core.recrawl.plan import PlanQuery
     from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
 _SITES_CACHED = 4096
+ARRAYS_FROM = 20_000  # rows of a store that are ranked as arrays
 _RATES = 20_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
 
 
@@ -217,9 +221,10 @@ class Excluded:
     visited_since: float = inf
     of_class: Mapping[PageClass, float] = field(default_factory=dict)  # instead of `visited_since`
 
-    def visited_lately(self, known: HistoryEntry) -> bool:
-        """Tell whether it is too early for another visit."""
-        return known.visited_at > self.of_class.get(known.kind, self.visited_since)
+    def leaves_out(self, digest: int, url: str, visit: tuple[float, PageClass] | None = None) -> bool:
+        """Tell whether a URL is named, or it is too early for another visit to such a page."""
+        is_early = visit is not None and visit[0] > self.of_class.get(visit[1], self.visited_since)
+        return is_early or digest in self.digests or url in self.urls
 
 
 NOTHING_EXCLUDED = Excluded()
@@ -267,18 +272,65 @@ class StoreTable(RowTable):
     def _stored_rows(self) -> Iterator[KnownUrl]:
         place = 0
         for known in self.store.history.known():
-            is_early = self._excluded.visited_lately(known)
-            if not (known.is_moved or is_early or self._is_excluded(known.digest, known.url)):
+            visit = known.visited_at, known.kind
+            if not (known.is_moved or self._excluded.leaves_out(known.digest, known.url, visit)):
                 place += 1
-                state = state_of(known, self._priors)
-                yield KnownUrl(place, known.url, signals_of(known, state.rate, self._site(known.site)), state)
+                yield self._known_row(place, known)
         for queued in self.store.history.unvisited():
-            if not self._is_excluded(queued.digest, queued.url):
+            if not self._excluded.leaves_out(queued.digest, queued.url):
                 place += 1
                 yield _queued_row(place, queued)
 
-    def _is_excluded(self, digest: int, url: str) -> bool:
-        return digest in self._excluded.digests or url in self._excluded.urls
+    def _known_row(self, place: int, known: HistoryEntry) -> KnownUrl:
+        state = state_of(known, self._priors)
+        return KnownUrl(place, known.url, signals_of(known, state.rate, self._site(known.site)), state)
+
+    # --- many rows, as arrays ---
+
+    def _best(
+        self, query: PlanQuery, survey: Survey, wants: Callable[[float], bool]
+    ) -> list[tuple[float, int, KnownUrl]]:
+        policy = self._policy
+        table = self._arrays if isinstance(policy, Learned) else None
+        if table is None or not isinstance(policy, Learned):
+            return super()._best(query, survey, wants)
+        survey.values, survey.numbers = table.survey(survey.now, policy, self._row, survey)
+        best = table.best(query, wants if query.levels or query.max_score is not None else None)
+        if query.top is None and query.per_host is None and len(best) > query.limit:
+            raise query.too_many(self._name)
+        return [(value, number, self._row(number)) for value, number in best]
+
+    @cached_property
+    def _arrays(self) -> StoredTable | None:
+        """All rows as arrays, if there are so many that it pays; a store that cannot be read so is read by rows."""
+        if find_spec("numpy") is None:
+            return None
+        from honeyguide.bulk.store_values import FIELDS, StoredTable  # an extra
+
+        history, excluded, is_some = self.store.history, self._excluded, self._excluded != NOTHING_EXCLUDED
+        digest, url, visited, kind = (FIELDS.index(name) for name in ("digest", "url", "visited_at", "kind"))
+        known = (
+            row
+            for row in history.known_fields((*FIELDS, "is_moved"))
+            if not (
+                row[-1] or (is_some and excluded.leaves_out(row[digest], row[url], (row[visited], row[kind])))
+            )
+        )
+        queued = (one for one in history.unvisited() if not excluded.leaves_out(one.digest, one.url))
+        try:
+            table = StoredTable(known, map(_queued_fields, queued))
+            return table if len(table.columns.urls) >= ARRAYS_FROM else None
+        except (KeyError, ValueError, TypeError, IndexError):
+            return None
+
+    def _row(self, number: int) -> KnownUrl:
+        """Make one row, by its number from 1."""
+        digest = 0 if self._arrays is None else int(self._arrays.columns.digest[number - 1])
+        if (known := self.store.history.get(digest)) is not None:
+            return self._known_row(number, known)
+        if (queued := self.store.history.find_unvisited(digest)) is not None:
+            return _queued_row(number, queued)
+        raise StoreError(self._name, "was changed while it was ranked; run the command again")
 
     def _stored_url(self, url: str) -> str | None:
         """Write a URL as the store does; None if the store does not have it."""
@@ -294,6 +346,14 @@ class StoreTable(RowTable):
             return known.url
         queued = self.store.history.find_unvisited(digest)
         return None if queued is None else queued.url
+
+
+def _queued_fields(queued: QueuedUrl) -> list[Any]:
+    """Write a link that was never visited as a row of fields."""
+    relevance = None if queued.score is None else queued.score / SCALES["link"]
+    kind = class_of(queued.url, is_hub=False)
+    unvisited = [queued.digest, queued.url, None, None, 0, None, relevance, kind, None, None, None, None]
+    return [*unvisited, inf, None, queued.born_at, None]
 
 
 def _queued_row(place: int, queued: QueuedUrl) -> KnownUrl:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -173,6 +173,12 @@ class History(Protocol):
 
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """List everything that is known, in the order of identities."""
+
+    def known_fields(self, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """List some fields of everything that is known, by the names of `HistoryEntry`, in the order of identities.
+
+        It is as exact as `known`, and made for millions of URLs: no entry is made of a row.
+        """
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         """List the visits of a URL: run, time, status; oldest first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.crawl.frontier import Counts, FrontierRow, KnownState, QueuedUrl, Run, State
 from honeyguide.core.crawl.learner import UNIT, Learner, Tally
@@ -288,6 +288,9 @@ class MemoryHistory:
         for digest in sorted(self._known):
             if (after is None or digest > after) and (known := self.get(digest)) is not None:
                 yield known
+
+    def known_fields(self, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        return (tuple(getattr(known, name) for name in fields) for known in self.known())
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         return [(run, visit.at, visit.status) for run, visit in self._visits if visit.digest == digest]

@@ -23,10 +23,11 @@ from honeyguide.app.known import ZoneNote, parquet_file
 from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of
+from honeyguide.core.recrawl.clocks import HOUR_S
 from honeyguide.core.recrawl.history import HistoryEntry, Visit
 from honeyguide.core.recrawl.plan import NAMES
-from honeyguide.core.recrawl.priors import Priors
-from honeyguide.core.recrawl.rate import Rate, after_timed_change
+from honeyguide.core.recrawl.priors import FIRST_PRIORS
+from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import class_of
 from honeyguide.core.recrawl.visits import next_known
 from honeyguide.core.url.url import Url
@@ -275,15 +276,16 @@ def entry_of(signals: UrlSignals, digest: int, run: int) -> HistoryEntry | None:
     url, visited_at = Url.parse(signals.url).text, signals.last_visited.timestamp()
     kind = signals.page_class or class_of(url, is_hub=bool(signals.is_hub))
     changed_at = None if signals.last_changed is None else min(signals.last_changed.timestamp(), visited_at)
-    rate = None
+    seen = None  # what visits saw, without a prior: of a belief, what it has more than the prior
     if signals.rate_a is not None and signals.rate_b is not None:
-        rate = Rate(signals.rate_a, signals.rate_b)
+        first = FIRST_PRIORS.classes[kind]
+        seen = Rate(max(0.0, signals.rate_a - first.a), max(0.0, signals.rate_b - first.b))
     elif changed_at is not None:
-        rate = after_timed_change(Priors().classes[kind], (visited_at - changed_at) / 3600)
+        seen = Rate(1.0, (visited_at - changed_at) / HOUR_S)
     return HistoryEntry(
         url, digest, visits=max(1, signals.visits or 0), visited_at=visited_at, changed_at=changed_at,
         changes=int(changed_at is not None), status=_OK, content=_SEEN, relevance=signals.topic_relevance,
         hub_depth=0 if kind == "hub" else signals.hub_depth or 0, is_hub=kind == "hub",
         first_seen=visited_at if changed_at is None else changed_at, seen_at=visited_at, run=run, kind=kind,
-        rate_a=None if rate is None else rate.a, rate_b=None if rate is None else rate.b,
+        rate_a=None if seen is None else seen.a, rate_b=None if seen is None else seen.b,
     )  # fmt: skip

@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -73,7 +72,7 @@ def host_of(url: str) -> str:
 
 
 @dataclass(slots=True)
-class _Survey:
+class Survey:
     """The values of all pages in the order of their rows; row `numbers[n]` has `values[n]`."""
 
     now: datetime
@@ -107,11 +106,11 @@ class RowTable:
         self._superseded: set[int] | None = None if may_repeat else set()
         self._repeated = Count()
         self._is_cut = False  # too many URLs to compare them all
-        self._survey: _Survey | None = None
+        self._survey: Survey | None = None
 
     def plan(self, query: PlanQuery) -> Plan:
         """Rank the rows."""
-        survey = self._survey = _Survey(query.now)
+        survey = self._survey = Survey(query.now)
         asked = query
         if query.budget is not None:
             survey.ranges = budget_levels(query.budget, self._profile)
@@ -120,7 +119,7 @@ class RowTable:
         self._set_price(survey, found if query.top or query.per_host else (), query.budget)
         # Scores depend on the price.
         if (query.levels or query.max_score is not None) and not self._has_scores:
-            band, again = replace(query, min_score=None), _Survey(query.now)
+            band, again = replace(query, min_score=None), Survey(query.now)
             found = self._best(query, again, lambda value: self._wants(band, self._score(value, survey)))
         ranks = _ranks(survey, [(value, number) for value, number, _ in found])
         entries = (self._entry(rank, row, survey) for rank, (_, _, row) in zip(ranks, found, strict=True))
@@ -135,12 +134,19 @@ class RowTable:
             dead=survey.dead,
         )
 
-    def _count_levels(self, survey: _Survey) -> dict[str, int]:
+    def _count_levels(self, survey: Survey) -> dict[str, int]:
         if survey.ranges:
             return plan.count_ranges(len(survey.values), survey.ranges)
-        levels = dict.fromkeys((level.name for level in self._profile.levels), 0)
-        for value, count in Counter(survey.values).items():
-            levels[level_of(self._score(value, survey), self._profile).name] += count
+        ordered, levels, above = survey.ordered, dict[str, int](), 0
+        for level in self._profile.levels:  # scores grow with values
+            is_last = level is self._profile.levels[-1]
+            below = (
+                0
+                if is_last
+                else bisect_left(ordered, level.at_least, key=lambda value: self._score(value, survey))
+            )
+            levels[level.name] = len(ordered) - below - above
+            above += levels[level.name]
         return levels
 
     def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
@@ -157,7 +163,7 @@ class RowTable:
         return self._entry(0, row, self._current(now))
 
     def _best(
-        self, query: PlanQuery, survey: _Survey, wants: Callable[[float], bool]
+        self, query: PlanQuery, survey: Survey, wants: Callable[[float], bool]
     ) -> list[tuple[float, int, KnownUrl]]:
         best: Best[KnownUrl] = Best(query.top, query.per_host)
         wanted = ((row, value) for row, value in self._valued(survey) if wants(value))
@@ -167,7 +173,7 @@ class RowTable:
             best.add(value, row.number, row.signals.url, row)
         return best.found()
 
-    def _valued(self, survey: _Survey) -> Iterator[tuple[KnownUrl, float]]:
+    def _valued(self, survey: Survey) -> Iterator[tuple[KnownUrl, float]]:
         superseded = self._find_repeats()
         for row in self._rows():
             if row.number in superseded:
@@ -189,10 +195,10 @@ class RowTable:
             survey.numbers.append(row.number)
             yield row, value
 
-    def _current(self, now: datetime) -> _Survey:
+    def _current(self, now: datetime) -> Survey:
         survey = self._survey
         if survey is None or survey.now != now:
-            survey = self._survey = _Survey(now)
+            survey = self._survey = Survey(now)
             self._best(PlanQuery(now, top=1), survey, lambda _: True)
             self._set_price(survey, ())
         return survey
@@ -217,7 +223,7 @@ class RowTable:
             return plan.score_url(row.signals, now, self._profile).score.value
         return self._policy.value(state_of(row), now.timestamp())
 
-    def _entry(self, rank: int, row: KnownUrl, survey: _Survey) -> PlanEntry:
+    def _entry(self, rank: int, row: KnownUrl, survey: Survey) -> PlanEntry:
         if row.state is None and self._has_scores:
             return PlanEntry(rank, plan.score_url(row.signals, survey.now, self._profile))
         visit = self._policy.judge(state_of(row), survey.now.timestamp(), survey.price)
@@ -229,7 +235,7 @@ class RowTable:
 
     @staticmethod
     def _set_price(
-        survey: _Survey, taken: Iterable[tuple[float, int, KnownUrl]], budget: int | None = None
+        survey: Survey, taken: Iterable[tuple[float, int, KnownUrl]], budget: int | None = None
     ) -> None:
         """Set the price: the least value within the budget that is above 0."""
         survey.ordered = sorted(survey.values)
@@ -242,11 +248,11 @@ class RowTable:
     def _wants(self, query: PlanQuery, score: float) -> bool:
         return query.wants(score, level_of(score, self._profile))
 
-    def _score(self, value: float, survey: _Survey) -> float:
+    def _score(self, value: float, survey: Survey) -> float:
         return value if self._has_scores else score_of(value, survey.price)
 
 
-def _ranks(survey: _Survey, found: Collection[tuple[float, int]]) -> Iterator[int]:
+def _ranks(survey: Survey, found: Collection[tuple[float, int]]) -> Iterator[int]:
     """Count the rows with a higher value than each, and those with the same value that come before it."""
     ordered = survey.ordered
     same = {value for value, _ in found if bisect_right(ordered, value) - bisect_left(ordered, value) > 1}

@@ -37,7 +37,7 @@ UNKNOWN_RELEVANCE = 0.5
 LEAST_RELEVANCE = 0.05  # a page without a word on the topic is visited seldom, not never
 DROP_AFTER = 5  # failures in a row
 DROP_GONE_AFTER = 2  # the same, where the server says that the page is gone for good
-_GONE = 410
+GONE = 410
 _DATED = re.compile(r"/(?:19|20)[0-9]{2}[/-](?:0?[1-9]|1[0-2])(?:[/-]|$)")
 _DATED_PATH = re.compile(r"/((?:19|20)[0-9]{2})[/-]([01]?[0-9])(?:[/-]([0-3]?[0-9]))?(?:[/-]|$)")
 _LONGEST_TIME = 64  # characters
@@ -97,7 +97,7 @@ def page_of(signals: UrlSignals, host: str = "") -> PageState:
 
 def drop_reason(page: PageState) -> str | None:
     """Return why a page is not visited any more; None while it is."""
-    limit = DROP_GONE_AFTER if page.status == _GONE else DROP_AFTER
+    limit = DROP_GONE_AFTER if page.status == GONE else DROP_AFTER
     if page.failures < limit:
         return None
     status = "no answer" if page.status is None else f"status {page.status}"

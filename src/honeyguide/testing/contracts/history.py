@@ -59,6 +59,16 @@ class HistoryContract:
         history.record(visit(600.0), 1)
         assert get(history).visits == 10
 
+    def test_fields_of_everything_are_those_of_the_entries(self) -> None:
+        history = self.make_store().history
+        for number in range(5):
+            history.record(replace(visit(10.0 + number, kind="hub"), digest=number * 7 - 9), 1)
+            history.record(replace(visit(1000.0 + number, f"{number}", kind="hub"), digest=number * 7 - 9), 1)
+        history.note_lastmods([(-2, "2024-05-01")])
+        fields = HistoryEntry._fields
+        assert list(history.known_fields(fields)) == [tuple(known) for known in history.known()]
+        assert list(history.known_fields(("url", "visits"))) == [(URL, 2)] * 5
+
     def test_requests_are_noted_beside_visits(self) -> None:
         store = self.make_store()
         history = store.history

@@ -170,6 +170,22 @@ class SqlHistory:
             last = rows[-1][0]
 
     @reads
+    def known_fields(self, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        names = {"lastmod": "l.lastmod", "born_at": "b.at"}
+        chosen = ", ".join(names.get(name, f"k.{name}") for name in fields if name in HistoryEntry._fields)
+        sql = (
+            self._sql["after"].replace("k.*, l.lastmod, b.at", f"k.digest, {chosen}").replace("1000", "20000")
+        )
+        last, packed = _FIRST, fields.index("hours") + 1 if "hours" in fields else 0
+        self._write_waiting()
+        while rows := self._db.all(sql, (last,)):
+            last = rows[-1][0]
+            for row in rows:
+                if packed and row[packed] is not None:
+                    row = (*row[:packed], _counts(row[packed], _DAY_H), *row[packed + 1 :])  # noqa: PLW2901
+                yield row[1:]
+
+    @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         found = self._all("visits", digest)
         check_numbers(*(at for _, at, _ in found))
