@@ -19,6 +19,7 @@ from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError
 
 pl = pytest.importorskip("polars")  # an extra
+from honeyguide.bulk import csv_blocks  # noqa: E402 - as above
 from honeyguide.bulk.signal_columns import moment_of, with_moments  # noqa: E402 - as above
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
@@ -435,3 +436,20 @@ def test_written_numbers_are_the_floats_that_python_reads(
     path = write(tmp_path / "known.csv", rows)
     found = open_known(known_sources([path]), PROFILE).plan(PlanQuery(NOW))
     assert repr(found) == repr(by_rows(path, PlanQuery(NOW), monkeypatch))
+
+
+@pytest.mark.parametrize("rest", ["csv", "parquet"])
+@pytest.mark.parametrize("top", [1, 5, 40, 60, 61])
+def test_both_ways_count_what_ties_with_the_last(
+    rest: str, top: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{**GOOD, "url": f"https://a.example/{n}", "topic_relevance": (n * 7 % 4) / 4} for n in range(60)]
+    file = write(tmp_path / f"known.{rest}", rows)
+    scores = sorted(((n * 7 % 4) / 4 for n in range(60)), reverse=True)
+    expected = max(0, sum(score == scores[min(top, 60) - 1] for score in scores[top:]))
+    for small in (0, 10**9):
+        monkeypatch.setattr(read, "SMALL_BYTES", small)
+        monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 300)
+        plan = open_known(known_sources([file]), PROFILE).plan(PlanQuery(NOW, top=top))
+        assert plan.tied == expected
+        assert open_known(known_sources([file]), PROFILE).plan(PlanQuery(NOW, top=top, per_host=9)).tied == 0

@@ -6,6 +6,7 @@ Start reading at `ParquetFile.batches`. polars is an extra, so this module is im
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, Source, opened, reading_parquet
+from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, Source, is_remote, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
 from honeyguide.adapters.files.signals import field_name
 from honeyguide.bulk.csv_blocks import PlainBlock, RowBlock, csv_blocks
 from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
 from honeyguide.core.recrawl.plan import NAMES
+from honeyguide.core.rules.facts import CARD
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class ParquetFile:
         self._also = also
         self._source = source
         with (
-            opened(source.path),
+            nullcontext() if is_remote(source.path) else opened(source.path),
             reading_parquet(self.name, CUT_OFF),
         ):  # a path that cannot be opened comes first
             self._whole = source.scanned()
@@ -274,3 +276,42 @@ def _repeated(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
         rows.filter(~pl.col(HASH).is_last_distinct())[PLACE],
         rows.filter(~pl.col(HASH).is_first_distinct())[PLACE],
     )
+
+
+# --- the best rows, by their scores ---
+
+SCORE = CARD + "plan"
+_SOME = 500_000
+
+
+def best_rows(values: pl.DataFrame, limit: int | None) -> pl.DataFrame:
+    """Order rows, the best first, the same value in the order of the files."""
+    if limit is not None:  # the last of the best of some rows is a bound for all, which leaves few to sort
+        values = _not_less(values, values[SCORE].head(_SOME), limit)
+        values = _not_less(values, values[SCORE], limit)
+    ordered = values.sort([SCORE, PLACE], descending=[True, False])
+    return ordered if limit is None else ordered.head(limit)
+
+
+def better_rows(kept: pl.DataFrame, new: pl.DataFrame, limit: int | None) -> pl.DataFrame:
+    """Keep the best of the rows so far and of new ones; `kept` itself if no new row is better."""
+    if limit is not None and kept.height >= limit:
+        new = new.filter(pl.col(SCORE) > kept[SCORE][-1])
+    return best_rows(pl.concat([kept, new]), limit) if new.height else kept
+
+
+def same_as_last(before: pl.DataFrame, best: pl.DataFrame, new: pl.Series, so_far: int) -> int:
+    """Count the rows so far that score as the last of the best; those that were not kept score no more than the last then."""
+    if not best.height:
+        return 0
+    is_as_before = before.height > 0 and before[SCORE][-1] == best[SCORE][-1]
+    return same_score(new, best) + (so_far if is_as_before else same_score(before[SCORE], best))
+
+
+def same_score(scores: pl.Series, best: pl.DataFrame) -> int:
+    """Count the scores that are that of the last of the best."""
+    return int((scores == best[SCORE][-1]).sum()) if best.height else 0
+
+
+def _not_less(values: pl.DataFrame, some: pl.Series, limit: int) -> pl.DataFrame:
+    return values if len(some) <= limit else values.filter(pl.col(SCORE) >= some.top_k(limit).min())

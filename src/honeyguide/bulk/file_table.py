@@ -17,14 +17,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from honeyguide.adapters.files.rows import signals_of_row
-from honeyguide.bulk.batches import PLACE, ParquetFile, Repeats, TextFile
+from honeyguide.bulk.batches import (
+    PLACE,
+    SCORE,
+    ParquetFile,
+    Repeats,
+    TextFile,
+    better_rows,
+    same_as_last,
+    same_score,
+)
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, fact_columns, hashes_of
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, level_of, score_url
 from honeyguide.core.recrawl.policies import HEURISTIC
 from honeyguide.core.recrawl.ranking import host_of
-from honeyguide.core.rules.facts import CARD
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,12 +48,10 @@ if TYPE_CHECKING:
     Reject = Callable[[str, RawRow, InputError], None]
     KnownRows = Mapping[int, tuple[File, RawRow]]
 
-SCORE = CARD + "plan"
 # Rows of Parquet files in which printed URLs are always looked up. Reading the URLs of more would cost as much as all the
 # rest; there they are looked up only if two printed rows have the same URL.
 MAX_LOOKED_UP = 5_000_000
 _MORE = 8  # how many times as many rows are looked at when a host has too many of the best
-_SOME = 500_000
 
 
 _NO_HASHES = pl.DataFrame(schema={PLACE: pl.get_index_type(), HASH: pl.UInt64})
@@ -145,19 +151,22 @@ class ColumnTable:
         levels, future, ahead = self._no_levels(), Count(), 0
         best = pl.DataFrame(schema={PLACE: pl.get_index_type(), SCORE: pl.Float64})
         texts: KnownRows = {}
-        wanted = self._wanted(query)
+        wanted, same = self._wanted(query), 0
         for part in self._parts(query.now):
             self._count_levels(levels, part.scores[SCORE])
             self._count_future(future, part, query.now)
             ahead += self._count_ahead(query, part.scores)
             before, best = best, better_rows(best, part.scores.select(PLACE, SCORE).filter(wanted), limit)
+            same = same_as_last(before, best, part.scores[SCORE], same)
             if best is not before and isinstance(part.file, TextFile):
                 texts = _kept_texts(texts, part, best[PLACE].to_list())
             if query.top is None and best.height > query.limit:
                 raise query.too_many(self._files[0].name)
         winners, is_enough = self._winners(query, best, texts, limit)
         ranks = [ahead + self._rank(one, query, levels) for one in winners]
-        return Plan(self._entries(winners, ranks, query.now), levels, future, self._repeated()), is_enough
+        found = Plan(self._entries(winners, ranks, query.now), levels, future, self._repeated())
+        found.tied = same - same_score(best[SCORE], best) if query.is_top else 0
+        return found, is_enough
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         facts = fact_columns(frame, now, with_url=self._check_urls)
@@ -379,23 +388,3 @@ def _kept_texts(texts: KnownRows, part: ScoredBatch, kept: Sequence[int]) -> Kno
         **{place: texts[place] for place in kept if place in texts},
         **{part.first + raw.number - 1: (part.file, raw) for raw in fresh},
     }
-
-
-def best_rows(values: pl.DataFrame, limit: int | None) -> pl.DataFrame:
-    """Order rows, the best first, the same value in the order of the files."""
-    if limit is not None:  # the last of the best of some rows is a bound for all, which leaves few to sort
-        values = _not_less(values, values[SCORE].head(_SOME), limit)
-        values = _not_less(values, values[SCORE], limit)
-    ordered = values.sort([SCORE, PLACE], descending=[True, False])
-    return ordered if limit is None else ordered.head(limit)
-
-
-def better_rows(kept: pl.DataFrame, new: pl.DataFrame, limit: int | None) -> pl.DataFrame:
-    """Keep the best of the rows so far and of new ones; `kept` itself if no new row is better."""
-    if limit is not None and kept.height >= limit:
-        new = new.filter(pl.col(SCORE) > kept[SCORE][-1])
-    return best_rows(pl.concat([kept, new]), limit) if new.height else kept
-
-
-def _not_less(values: pl.DataFrame, some: pl.Series, limit: int) -> pl.DataFrame:
-    return values if len(some) <= limit else values.filter(pl.col(SCORE) >= some.top_k(limit).min())

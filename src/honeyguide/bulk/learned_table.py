@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from honeyguide.adapters.policies import FormulaPolicy, PageColumns
-from honeyguide.bulk.batches import PLACE, ParquetFile
-from honeyguide.bulk.file_table import SCORE, ColumnTable, best_rows, better_rows
+from honeyguide.bulk.batches import PLACE, SCORE, ParquetFile, best_rows, better_rows
+from honeyguide.bulk.file_table import ColumnTable
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, columns_of, fact_columns
 from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
 from honeyguide.core.recrawl.plan import (
@@ -115,7 +115,11 @@ class LearnedTable(ColumnTable):
         if ranges:
             levels = count_ranges(survey.values.height, ranges)
             entries = asked.after_levels(entries, host_of) if asked.levels else entries
-        return Plan(entries, levels, survey.future, self._repeated(), ranges), is_enough
+        found = Plan(entries, levels, survey.future, self._repeated(), ranges)
+        if query.is_top and winners:
+            same = int((survey.values[SCORE] == winners[-1].value).sum())
+            found.tied = same - sum(one.value == winners[-1].value for one in winners)
+        return found, is_enough
 
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         columns = [column for name, column in columns_of(frame.collect_schema()).items() if name != "url"]

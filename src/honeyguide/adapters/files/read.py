@@ -207,7 +207,7 @@ class Source:
         """Open a Parquet file; its columns have the names of their fields."""
         import polars as pl  # a third of a second, and an extra
 
-        scan = pl.scan_parquet(self.path, glob=False, row_index_name=row_index)
+        scan = pl.scan_parquet(self.path, glob=is_remote(self.path), row_index_name=row_index)
         return scan.rename(self.renamed(scan.collect_schema().names())) if self.fields else scan
 
 
@@ -235,6 +235,11 @@ class NoColumnError(InputError):
         super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
 
 
+def is_remote(path: str) -> bool:
+    """Tell whether a table is in an object store, which polars reads: s3://bucket/known/*.parquet."""
+    return path.startswith("s3://")
+
+
 def kind_of(path: str) -> str | None:
     """Tell the kind of a table by its name."""
     return _KINDS.get(plain_name(path).rpartition(".")[2].lower())
@@ -252,6 +257,8 @@ def sources_of(
         name, found = name_of(path), kind or kind_of(path)
         if found is None:
             raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name)
+        if is_remote(path) and found != "parquet":
+            raise InputError("is in an object store, of which only Parquet is read; copy it", file=name)
         if found == "parquet" and not _has_polars():
             raise no_parquet(name)
         is_stream = path == STDIN or _packing(path) or _is_stream(path)
@@ -291,7 +298,7 @@ def pays_by_columns(sources: Sequence[Source]) -> bool:
 
 def expanded(path: str) -> list[str]:
     """Find the tables of a folder and below, or the files that match a pattern; a file of that very name comes first."""
-    if path == STDIN or "\0" in path:
+    if path == STDIN or "\0" in path or is_remote(path):
         return [path]
     if Path(path).is_dir():
         found = sorted(str(file) for file in Path(path).rglob("*") if kind_of(file.name) and file.is_file())

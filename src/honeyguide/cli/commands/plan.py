@@ -66,6 +66,7 @@ _NOT_IN_FILES = "is not in the input; write it as it stands there"
 _NOT_IN_STORE = (
     "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it"
 )
+_MANY_TIED = 10  # others; fewer are seen by a larger --top
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
 
@@ -256,6 +257,13 @@ def _warn(plan: Plan) -> None:
         note(f"{rows} a URL, and the last of each counts; the first is {plan.repeated.first}")
     if plan.dead.rows:
         note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
+    if plan.tied >= _MANY_TIED:
+        last = plan.entries[-1].scored.score.value
+        same = sum(entry.scored.score.value == last for entry in plan.entries)
+        what = "the last one ties" if same == 1 else f"the last {same:,} tie"
+        note(
+            f"{what} with {plan.tied:,} others at {number(last)}; the same score keeps the order of the input"
+        )
     if plan.unremembered:
         note("so many URLs are not compared with each other: one that repeats may be ranked more than once")
 

@@ -83,6 +83,12 @@ class PlanQuery:
         None  # of visits: levels are ranks relative to it, for policies whose values have no unit
     )
 
+    @property
+    def is_top(self) -> bool:
+        """Whether the best of all are asked for, and nothing else."""
+        others = (self.per_host, self.min_score, self.max_score)
+        return self.top is not None and not self.levels and others == (None, None, None)
+
     def too_many(self, file: str) -> InputError:
         """Make the error for rows that do not fit into memory together."""
         what = f"has more than {self.limit:,} rows; ask for the best of them with --top"
@@ -186,6 +192,7 @@ class Plan:
     future: Count = field(default_factory=Count)
     repeated: Count = field(default_factory=Count)
     ranges: Sequence[LevelRange] = ()  # which ranks the levels have, if they are relative to a budget
+    tied: int = 0  # rows that are not in the plan and worth as much as its last entry, where only the top is asked for
     unremembered: bool = False  # there were too many URLs to compare them all with each other
     dead: Count = field(default_factory=Count)
 

@@ -130,6 +130,7 @@ class RowTable:
             ranges=survey.ranges,
             future=survey.future,
             repeated=self._repeated,
+            tied=_tied(survey, [value for value, _, _ in found]) if asked.is_top else 0,
             unremembered=self._is_cut,
             dead=survey.dead,
         )
@@ -250,6 +251,14 @@ class RowTable:
 
     def _score(self, value: float, survey: Survey) -> float:
         return value if self._has_scores else score_of(value, survey.price)
+
+
+def _tied(survey: Survey, values: Sequence[float]) -> int:
+    """Count the rows that are worth as much as the last one that was found."""
+    if not values:
+        return 0
+    last = values[-1]
+    return bisect_right(survey.ordered, last) - bisect_left(survey.ordered, last) - values.count(last)
 
 
 def _ranks(survey: Survey, found: Collection[tuple[float, int]]) -> Iterator[int]:
