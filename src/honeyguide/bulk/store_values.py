@@ -164,8 +164,8 @@ def learned_values(rows: StoredColumns, now: float, policy: Learned) -> StoredVa
         each = np.where(rows.kind == _HUB, weight / HUB_IMPORTANCE, weight)
         finds = each * numbers["found_a"] / numbers["found_b"] * tau**2 / 2
     value = value + np.where(np.isnan(finds) | is_failing, 0.0, finds)
-    trusted = np.array([site.is_trusted(SITEMAP) for site in sites] or [False])
-    return StoredValues(*_rounded(value, rows.listed & trusted[rows.host] & ~is_failing))
+    trusted = np.array([[site.is_trusted(SITEMAP, kind) for kind in CLASSES] for site in sites])
+    return StoredValues(*_rounded(value, rows.listed & trusted[rows.host, rows.kind] & ~is_failing))
 
 
 def _rounded(value: Floats, is_special: Flags) -> tuple[Floats, Flags]:
