@@ -395,7 +395,7 @@ def test_patterns_name_files_and_no_file_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["s3://bucket/known.parquet", "https://a.example/known.parquet", "nowhere.parquet", "a\0.parquet"]
+    "path", ["gs://bucket/known.parquet", "https://a.example/known.parquet", "nowhere.parquet", "a\0.parquet"]
 )
 def test_only_files_are_read(path: str) -> None:
     with pytest.raises(InputError, match=r"check the path|usable path"):
