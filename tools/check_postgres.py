@@ -386,6 +386,58 @@ def run_speed(place: Place) -> dict[str, object]:
     return found
 
 
+_QUEUE = """
+SET search_path TO honeyguide;
+INSERT INTO site (run, name, urls, head_rank, head_entry, is_ready, blocked_until)
+SELECT 1, 'h' || n || '.example', {per_host}, 4 * (1::bigint << 52) + n, n, n > {resting}, CASE WHEN n > {resting} THEN 0 ELSE 1e11 END
+FROM generate_series(1, {hosts}) n;
+INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, depth, weak_pages, hub_depth, is_seed)
+SELECT 1, hashint8extended(n, 0), (n - 1) % {hosts} + 1, 'http://h' || (n - 1) % {hosts} + 1 || '.example/' || n, 0,
+  4 * (1::bigint << 52) + n, 'broad', 5, 1, 0, 0, false FROM generate_series(1, {urls}) n;
+ANALYZE;
+"""
+
+
+def run_claims(place: Place) -> dict[str, object]:
+    """What a claim of 16 hosts costs the server with many queued URLs, many hosts and many that rest; and while a reader holds on."""
+    from honeyguide.testing.contracts.builders import ask, spec
+
+    urls, hosts, resting = (100_000, 10_000, 2_000) if place.quick else (1_000_000, 100_000, 20_000)
+    store = open_store(place.server.new_database())
+    run = store.runs.begin(spec(), 0.0)
+    address = store._db._url  # type: ignore[union-attr]  # noqa: SLF001 - of our own database
+    sizes = {"urls": urls, "hosts": hosts, "resting": resting, "per_host": urls // hosts}
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(_QUEUE.format(**sizes).encode())
+        queue = store.queue(run)
+        found: dict[str, object] = dict(sizes)
+        with psycopg.connect(address) as reader:
+            for name in ("alone", "with a reader"):
+                if name != "alone":
+                    reader.execute("SELECT count(*) FROM honeyguide.run")  # and the transaction stays open
+                scans = _scans(connection)
+                times = []
+                for _ in range(200):
+                    begun = time.perf_counter()
+                    leases = queue.claim(ask(1.0, limit=16, per_site=1, delay_s=1.0)).leases
+                    times.append(time.perf_counter() - begun)
+                    assert len(leases) == 16, len(leases)  # noqa: S101
+                    queue.release(1.0)
+                    queue.adopt(ask(1.0, limit=0))
+                found[name] = f"{1000 * sorted(times)[100]:.1f} ms a claim of 16 (median)"
+                found[f"sequential scans {name}"] = _scans(connection) - scans
+    store.close()
+    return found
+
+
+def _scans(connection: psycopg.Connection[Any]) -> int:
+    time.sleep(1.2)  # statistics come late
+    connection.execute("SELECT pg_stat_clear_snapshot()")
+    sql = "SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE relname IN ('entry', 'site')"
+    (found,) = connection.execute(sql).fetchone() or (0,)
+    return int(found or 0)
+
+
 def _children(main: str) -> list[str]:
     found = Path(f"/proc/{main}/task/{main}/children")
     return found.read_text().split() if found.exists() else []

@@ -195,13 +195,19 @@ class SqlLeases(SqlLedger):
         claim = head.run_claims + 1
         worth = self._worths.note(head.site, head.entry, request.learner) if request.learner else None
         *row, group, rank, entry = self._db.changed(self._sql["lease"], (claim, me, worth, head.entry))[0]
-        if request.learner:
-            self._worths.advance(head.site, group, None if entry is None else (rank, entry))
+        self._advance(head, request, group, None if entry is None else (rank, entry))
         starts = self._start_at(request, head)
         if head.worker != me:
             self._db.write(self._sql["hold_site"], (starts, request.delay_s, me, head.site))
         self._site_ids[head.name] = head.site
         return self._read_lease(row, head, claim, starts)
+
+    def _advance(
+        self, head: SiteHead, request: ClaimRequest, group: int, following: tuple[int, int] | None
+    ) -> None:
+        """Note the entry that follows a lease in its group."""
+        if request.learner:
+            self._worths.advance(head.site, group, following)
 
     def _start_at(self, request: ClaimRequest, site: SiteHead | LeftLease) -> float:
         is_abandoned = site.worker not in (None, self._workers.id)

@@ -42,6 +42,8 @@ class PostgresQueue(SqlQueue):
         self._heads: list[tuple[int, int, int, SiteHead]] = []
         self._last: tuple[int, int] | None = None
         self._has_skipped = False
+        self._claims: int | None = None  # how many there are, while we number ours
+        self._late: bool | None = None  # whether something is to be queued again before anything is claimed
         self._mine: set[int] = set()  # claims that are ours
         self._connections = 0
 
@@ -53,7 +55,11 @@ class PostgresQueue(SqlQueue):
         def work() -> Claimed:
             self._out = before.copy()
             self._begin_claim(request)
-            return super(PostgresQueue, self).claim(request)
+            claimed = super(PostgresQueue, self).claim(request)
+            if self._claims is not None:
+                self._db.write(self._sql["set_claims"], (self._claims, self._run))
+            self._claims = None
+            return claimed
 
         claimed = self._db.retried(work)
         self._mine.update(lease.claim for lease in claimed.leases)
@@ -63,6 +69,7 @@ class PostgresQueue(SqlQueue):
 
     def _begin_claim(self, request: ClaimRequest) -> None:
         self._has_skipped = False
+        self._claims = self._late = None
         self._forget_heads()
         self._disown()
         self._db.begin_write()
@@ -141,15 +148,25 @@ class PostgresQueue(SqlQueue):
         return None
 
     def _is_late(self, request: ClaimRequest) -> bool:
-        values = (self._run, request.now, self._workers.id)
-        return bool(self._db.one(self._sql["is_late"], values)[0])
+        if self._late is None:
+            values = (self._run, request.now, self._workers.id)
+            self._late = bool(self._db.one(self._sql["is_late"], values)[0])
+        return self._late
 
     def _lease(self, head: SiteHead, request: ClaimRequest) -> Lease:
-        ((claim,),) = self._db.changed(self._sql["next_claim"], (self._run,))
-        lease = super()._lease(head._replace(run_claims=claim - 1), request)
-        if request.learner is None:
-            self._push(self._now(head.site, request), request)
+        if self._claims is None:  # from here on, no other claim of the run is numbered
+            ((self._claims,),) = self._db.all(self._sql["claims"], (self._run,))
+        lease = super()._lease(head._replace(run_claims=self._claims), request)
+        self._claims += 1
         return lease
+
+    def _advance(
+        self, head: SiteHead, request: ClaimRequest, group: int, following: tuple[int, int] | None
+    ) -> None:
+        super()._advance(head, request, group, following)
+        if request.learner is None and following is not None:  # then there are no groups
+            rank, entry = following
+            self._push(head._replace(rank=rank, entry=entry, leased=head.leased + 1), request)
 
     def _rest(self, request: ClaimRequest, held: float | None) -> NoClaim:
         values = (self._run, below(request))

@@ -57,8 +57,12 @@ SELECT EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.state = 1
     AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > $2 OR w.id = $3)))
   OR EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.state IN (0, 2));
 
--- name: next_claim
-UPDATE run SET claims = claims + 1 WHERE id = $1 RETURNING claims;
+-- name: claims
+-- Claims are numbered without gaps, one worker at a time.
+SELECT claims FROM run WHERE id = $1 FOR UPDATE;
+
+-- name: set_claims
+UPDATE run SET claims = $1 WHERE id = $2;
 
 -- name: lease
 UPDATE entry SET state = 1, claim = $1, worker = $2, attempts = attempts + 1, priority = coalesce($3, priority) WHERE id = $4 AND state = 0
