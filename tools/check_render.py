@@ -44,9 +44,9 @@ def main() -> int:
         python = str(folder / "bin" / "python")
         if not Path(python).exists():
             venv.create(folder, with_pip=True)
-            wanted = [lowest(one) for one in table["render"]]
-            install = [python, "-m", "pip", "install", "-q", str(ROOT), "pytest", "hypothesis", *wanted]
-            subprocess.run(install, check=True)  # noqa: S603 - our own arguments
+        wanted = [lowest(one) for one in table["render"]]
+        install = [python, "-m", "pip", "install", "-q", str(ROOT), "pytest", "hypothesis", *wanted]
+        subprocess.run(install, check=True)  # noqa: S603 - our own arguments
         tests = alone(folder, [python, "-m", "pytest", "-q", "-k", "render", *TESTS])
         return subprocess.run(tests, cwd=ROOT, check=False).returncode  # noqa: S603 - as above
 
