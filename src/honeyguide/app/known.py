@@ -51,7 +51,7 @@ _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
 _SITES_CACHED = 4096
 ARRAYS_FROM = 20_000  # rows of a store that are ranked as arrays
-_RATES = 20_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
+_RATES = 10_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
 
 
 def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword

@@ -10,10 +10,12 @@ import pytest
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.app.explain import describe_history, kind_words
 from honeyguide.app.known import announced_at, signals_of
+from honeyguide.app.library.observe import entry_of
 from honeyguide.config import load_profile
 from honeyguide.core.page.likeness import page_text
 from honeyguide.core.recrawl.clocks import SiteAges
 from honeyguide.core.recrawl.history import HistoryEntry, Site, Trust, Visit
+from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import (
     SITEMAP,
@@ -23,7 +25,7 @@ from honeyguide.core.recrawl.signals import (
     link_density,
     state_of,
 )
-from honeyguide.core.recrawl.visits import next_known
+from honeyguide.core.recrawl.visits import current_rate, next_known
 from honeyguide.core.url.url import Url
 
 BASE = load_profile("base")
@@ -197,3 +199,10 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
 )  # fmt: skip
 def test_the_story_of_others(more: dict[str, object], said: str) -> None:
     assert said in describe_history(known(**more), BASE, DAY_S + 5.0, SIBLINGS)
+
+
+def test_an_imported_fast_rate_is_believed_as_it_is() -> None:
+    signals = UrlSignals(PAGE.text, last_visited=datetime(2024, 1, 1, tzinfo=UTC), rate_a=10.0, rate_b=20.0)
+    entry = entry_of(signals, 7, 1)
+    assert entry is not None
+    assert 1.0 < current_rate(entry).mean_interval_h < 4.0

@@ -278,8 +278,9 @@ def entry_of(signals: UrlSignals, digest: int, run: int) -> HistoryEntry | None:
     changed_at = None if signals.last_changed is None else min(signals.last_changed.timestamp(), visited_at)
     seen = None  # what visits saw, without a prior: of a belief, what it has more than the prior
     if signals.rate_a is not None and signals.rate_b is not None:
-        first = FIRST_PRIORS.classes[kind]
-        seen = Rate(max(0.0, signals.rate_a - first.a), max(0.0, signals.rate_b - first.b))
+        seen, first = Rate(signals.rate_a, signals.rate_b), FIRST_PRIORS.classes[kind]
+        if seen.a >= first.a and seen.b > first.b:  # a faster page did not begin with this prior
+            seen = Rate(seen.a - first.a, seen.b - first.b)
     elif changed_at is not None:
         seen = Rate(1.0, (visited_at - changed_at) / HOUR_S)
     return HistoryEntry(

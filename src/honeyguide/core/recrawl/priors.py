@@ -26,8 +26,8 @@ FIRST_INTERVAL_H: dict[PageClass, float] = {"hub": 24.0, "article": 72.0, "page"
 
 LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four changes would tell
 WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its parent
-# Each round trusts a page a little less where all are alike; simulations gain nothing from more rounds.
-FIT_ROUNDS = 5
+# Each round trusts a page a little less where all are alike. With 5 rounds, a page visited twice a year lost 2 % of freshness.
+FIT_ROUNDS = 10
 _STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits
 
 
