@@ -278,7 +278,7 @@ def report_pages(over: int, _limit: int) -> None:
     pages = ({"url": url, "relevance_score": 9, "status": 200, "action": "expand"} for url in urls)
     best = _told(pages, ()).parts[0]
     assert isinstance(best, Pages)
-    plan = plan_sheet(PlanReportData([{"rank": 1, "url": url} for url in urls], urls, {}, ())).parts[1]
+    plan = plan_sheet(PlanReportData([{"rank": 1, "url": url} for url in urls], urls, {}, ())).parts[0]
     assert isinstance(plan, Pages)
     assert (len(best.rows), len(plan.rows), plan.more) == (over, over, 1)
 

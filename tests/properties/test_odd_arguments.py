@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -63,6 +64,13 @@ USUAL: dict[str, dict[str, Any]] = {
     "display": {"url": SITE},
     "explain_url": {"store": "full.db", "url": SITE, "run": None},
     "extract_links": {"html": "<a href=/a>a</a>", "url": SITE},
+    "import_known": {
+        "paths": "known.csv",
+        "store": "full.db",
+        "kind": "csv",
+        "columns": None,
+        "reject": None,
+    },
     "judge_links": {"page": package.parse_page("<a href=/a>a</a>", SITE), "topic": "fire"},
     "judge_picks": {"picks": "picks.jsonl", "gold": "gold.jsonl", "cap": 4},
     "load_profile": {"source": "docs", "topic": "fire", "related": ("smoke",)},
@@ -71,6 +79,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "main_content": {"html": "<p>a</p>", "url": SITE, "content_type": "text/html"},
     "markdown": {"html": "<p>a</p>", "url": SITE},
     "normalize": {"text": SITE, "base": SITE},
+    "observe": {"store": "full.db", "url": SITE, "at": NOW, "changed": True, "status": 200, "relevance": 0.5},
     "open_store": {"path": "a.db", "create": True, "read_only": False},
     "parse_markdown": {"text": "[a](/a)", "url": SITE},
     "parse_markdown_links": {"text": "[a](/a)", "with_bare": False},
@@ -85,10 +94,12 @@ USUAL: dict[str, dict[str, Any]] = {
         "at_once": 2,
     },
     "plan_file": {"paths": "known.csv", "now": NOW, "kind": "csv", "reject": None},
+    "plan_sql": {"dialect": "duckdb", "now": NOW},
     "plan_store": {"path": "full.db", "now": NOW},
     "rank_urls": {"rows": [ROW], "now": NOW, "top": 1},
     "read": {"path": "pages.jsonl"},
     "relevance_level": {"score": 5.0},
+    "score_frame": {"frame": pl.DataFrame([ROW]), "now": NOW},
     "score_link": {
         "url": SITE,
         "topic": "fire",

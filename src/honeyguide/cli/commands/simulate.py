@@ -18,7 +18,7 @@ from honeyguide.app.files import check_table, write_table
 from honeyguide.app.library.replay import replay_crawl
 from honeyguide.app.simulate import SimulateRequest, outcome_record, simulate_policies
 from honeyguide.app.tools.kept import topic_of_run
-from honeyguide.cli.command import COUNT, CommandGroup, option, takes
+from honeyguide.cli.command import COUNT, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     check_distinct,
     check_report,
@@ -93,7 +93,7 @@ class SimulateOptions:
         "--unchanged-cost N",
         "What a visit that finds nothing new costs, in visits: 304 is a short answer.",
         default=1.0,
-        type=float,
+        type=Number(0.01, 1),
     )
     is_empty: bool = option("--empty", "Begin without copies, not with a fresh copy of every page.")
 
