@@ -163,6 +163,9 @@ def test_a_crawl_writes_its_best_pages_when_it_stops(run: Run, folder: Path) -> 
         assert f"notes: {files} pages as Markdown." in best.stderr
         assert run(*command, "--top", "3", "--content", "-o", "best.jsonl").exit_code == 0  # and again
         printed = run(*command, "--top", "1", "--store", "other.db", "--quiet")
+        assert "relevant to the topic" not in best.stderr  # all of them are
+        wide = run(*command, "--top", "9", "--lists", "--store", "wide.db")
+        assert "Note: 2 of the 3 best pages are relevant to the topic\n" in wide.stderr
         some = run(*command, "--min-score", "5", "--lang", "de", "--store", "third.db", "-o", "some.jsonl")
         assert (
             some.exit_code

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from honeyguide.app.files import check_table, with_extras, write_table
 from honeyguide.cli.output import RecordPrinter, line_for_people, note, number, say
+from honeyguide.core.records import is_relevant
 from honeyguide.core.records.fields import PageRecord
 from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TypeAlias
 
     from honeyguide.app.files import PageFile, PageTable, StoredPages
@@ -66,9 +68,10 @@ class PrintedPages:
 class TopPages:
     """The best pages of a crawl, which are known when it stops: written to a file in one step, or printed."""
 
-    def __init__(self, file: str | None, output: str, printed: PrintedPages) -> None:
+    def __init__(self, file: str | None, output: str, printed: PrintedPages, *, has_topic: bool) -> None:
         self.name = file or ""
-        self._output, self._printed = output, printed
+        self._output, self._printed, self._has_topic = output, printed, has_topic
+        self._count = self._relevant = 0
         if file is not None:
             check_table(Path(file), output, PageRecord)
 
@@ -80,11 +83,22 @@ class TopPages:
         """Wait for the end."""
 
     def end(self, store: StoredPages) -> None:
-        """Write or print the pages."""
+        """Write or print the pages, and say how many of them are relevant: the best may be few."""
+        pages = self._counted(store.pages())
         if self.name:
-            write_table(Path(self.name), self._output, store.pages(), PageRecord)
-            return
-        pages = store.pages()
+            write_table(Path(self.name), self._output, pages, PageRecord)
+        else:
+            self._print(pages)
+        if self._has_topic and self._relevant < self._count:
+            note(f"{self._relevant:,} of the {self._count:,} best pages are relevant to the topic")
+
+    def _counted(self, pages: Iterator[Record]) -> Iterator[Record]:
+        for record in pages:
+            self._count += 1
+            self._relevant += is_relevant(record)
+            yield record
+
+    def _print(self, pages: Iterator[Record]) -> None:
         for record in pages:
             try:
                 self._printed.append(record, record)

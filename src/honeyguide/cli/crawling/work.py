@@ -181,7 +181,8 @@ class Work:
         output = options.output or "jsonl"
         printed = PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)
         if options.top is not None:
-            return TopPages(options.file, output, printed)
+            has_topic = self.job.profile.topic.pattern is not None
+            return TopPages(options.file, output, printed, has_topic=has_topic)
         if options.file is None:
             return printed
         if output != "jsonl":
