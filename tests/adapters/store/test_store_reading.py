@@ -313,3 +313,11 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be opened"):
         SqliteStore(tmp_path / "h.db", read_only=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_seeds_of_a_large_run_are_found_by_an_index(tmp_path: Path) -> None:
+    filled(tmp_path / "h.db").close()
+    with closing(sqlite3.connect(tmp_path / "h.db")) as db:
+        asked = "SELECT url FROM entry WHERE run = ? AND is_seed = 1 ORDER BY id"
+        ((*_, how),) = db.execute(f"EXPLAIN QUERY PLAN {asked}", (1,))
+    assert how == "SEARCH entry USING INDEX entry_seed (run=?)"

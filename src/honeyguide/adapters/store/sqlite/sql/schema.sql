@@ -92,6 +92,7 @@ CREATE INDEX entry_ready ON entry (site, link_group, rank, id) WHERE state = 0 A
 CREATE INDEX entry_leased ON entry (run, claim) WHERE state = 1;
 CREATE INDEX entry_due ON entry (run, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX entry_rule ON entry (run, rule) WHERE rule IS NOT NULL;
+CREATE INDEX entry_seed ON entry (run, id) WHERE is_seed = 1; -- explain asks for the few seeds of a large run
 
 -- What is leased and fetched is counted where a lease begins and ends, so that no writer can forget it. With a lease the
 -- next entry of its site is the best one.
