@@ -102,10 +102,6 @@ SELECT s.id FROM site s WHERE s.id IN (
   UNION SELECT e.site FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.state IN (0, 2))
 ORDER BY s.id FOR UPDATE;
 
--- name: lock_stale
--- Sites whose best entry is to be found again; those that others change just now are found by them.
-SELECT id FROM site WHERE run = $1 AND is_stale ORDER BY id FOR UPDATE SKIP LOCKED;
-
 -- name: lock_all_sites
 SELECT count(*) FROM (SELECT id FROM site WHERE run = $1 ORDER BY id FOR UPDATE) locked;
 
