@@ -101,7 +101,7 @@ def walk(browser: Any, address: str, folder: str) -> list[str]:
     page.get_by_label(re.compile("^Why was a page")).fill("emergency lighting")
     page.keyboard.press("Enter")
     page.get_by_role("link", name="How to get it in").click()
-    page.get_by_role("button", name="Try it on all sites").first.click()
+    page.get_by_role("button", name="Preview in What if").first.click()
     expect(page).to_have_url(f"{base}/what-if")
     expect(page.locator("article.changed")).to_contain_text("emergency-lighting")
     page.get_by_role("button", name="Undo all changes").click()

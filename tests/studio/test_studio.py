@@ -302,6 +302,8 @@ def test_a_page_is_found_and_each_way_to_get_it_in_was_tried(made: Made) -> None
                 if one["change"] == "entered"
             ]
             assert found["url"] in came, way["words"]
+            assert "already get it in" in (text := browser.get(f"/pick/ways?{query}"))
+            assert "data-try=" not in text
             browser.post("/what-if/profile", {"toml": 'schema = 1\nextends = "company"\nname = "mine"\n'})
         text = browser.get(f"/pick/ways?{query}")
         assert text.count("data-try=") == len(ways)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
     from honeyguide.app.views.ways import Way
+    from honeyguide.app.views.what_if import WhatIf
     from honeyguide.core.records import Record
     from honeyguide.studio.shell import Sources
 
@@ -33,6 +34,7 @@ _NEVER = (
     "extension",
     "homepage",
     "duplicate",
+    "replaced",
 )  # no rule of a profile lets these in
 _NEEDED = (
     "site",
@@ -151,10 +153,10 @@ async def ways(sources: Sources, request: web.Request) -> View:
     found = await ways_in(trial, site_name, url)
     page = next((one for one in objects(rows[place], "candidates") if one.get("url") == url), {})
     items = "".join(_way(way) for way in found)
-    none = (
-        "<p>No single number or word gets it in. Look at the rule that rejected it, and change the profile as text in "
-        f"{linked('/what-if', 'What if')}.</p>"
-    )
+    there = linked("/what-if", "What if")
+    none = f"<p>No single number or word gets it in. Look at the rule that rejected it, and change the profile as text in {there}.</p>"
+    if await _is_in(trial, site_name, url):
+        none = f"<p>Your unsaved changes in {there} already get it in. Save them there, or undo them.</p>"
     back = linked("/pick/site", f"← {site_name}", n=place)
     fate = _outcome(rows[place], page, place, sources, asks=False)
     body = (
@@ -165,9 +167,13 @@ async def ways(sources: Sources, request: web.Request) -> View:
     return View("How to get a page in", [way._asdict() for way in found], body, "Pick")
 
 
+async def _is_in(trial: WhatIf, site_name: str, url: str) -> bool:
+    return any(one["url"] == url for one in (await trial.record(site_name))["selected"])
+
+
 def _intro(count: int) -> str:
     return (
-        f'<p class="soft">{noun(count, "change")} that {"was" if count == 1 else "were"} tried on the kept pages of this site with the rules of What if, and worked.</p>'
+        f'<p class="soft">{noun(count, "change")} that {"was" if count == 1 else "were"} tried on the kept pages of this site, on top of what is changed in What if, and worked.</p>'
         if count
         else ""
     )
@@ -185,7 +191,7 @@ def _way(way: Way) -> str:
     value = escape(json.dumps(way.value))
     return (
         f'<li class="box"><h3>{escape(way.words[:1].upper() + way.words[1:])}</h3><p><small>{said}</small></p>'
-        f'<p class="end"><button type="button" data-try="{escape(way.key)}" data-value="{value}">Try it on all sites</button></p></li>'
+        f'<p class="end"><button type="button" data-try="{escape(way.key)}" data-value="{value}">Preview in What if</button></p></li>'
     )
 
 

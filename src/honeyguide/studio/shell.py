@@ -86,7 +86,7 @@ def page(view: View) -> str:
 </main>
 <footer><small>Keys: <kbd>/</kbd> search, <kbd>n</kbd> and <kbd>p</kbd> next and previous, <kbd>g</kbd> then <kbd>p</kbd>,
 <kbd>w</kbd>, <kbd>c</kbd>, <kbd>l</kbd> for Pick, What if, Crawl, Plan, <kbd>1</kbd> <kbd>2</kbd> <kbd>3</kbd> label the page under the
-pointer or the focus. This page is read-only on stores.</small></footer>
+pointer or the focus. Stores are only read here; profiles and labels are saved where you say.</small></footer>
 </body>
 </html>
 """
