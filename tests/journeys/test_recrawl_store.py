@@ -157,7 +157,8 @@ def age(store: Path, days: int) -> None:
 def visits_of_this_hour(store: Path) -> int:
     with closing(sqlite3.connect(store)) as db:
         assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        asked = "SELECT count(*) FROM visit WHERE at > ? AND digest IS NOT NULL"  # without one, it is a request
+        # A row without a digest is a request.
+        asked = "SELECT count(*) FROM visit WHERE at > ? AND digest IS NOT NULL"
         (count,) = db.execute(asked, (time.time() - 3600,)).fetchone()
     return int(count)
 
