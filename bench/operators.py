@@ -1,6 +1,6 @@
 """What operators wait for: plans of large files, of many files, and of a store, beside the time that reading them takes.
 
-    python -m bench.operators [--folder /tmp/operators] [--rows 2000000] [--files 25]
+    python -m bench.operators [--folder FOLDER] [--rows 2000000] [--files 25]
 
 Owns: the table. Each line runs in a process of its own, which reports its CPU time without imports. Rows are made up, the
 same everywhere (`plan_rows.py`); the store is made by `import_known` from the CSV file.
@@ -13,6 +13,7 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ def cpu_s() -> float:
 def main() -> None:
     """Measure each task, or the one that is named."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--folder", type=Path, default=Path("/tmp/operators"))  # noqa: S108 - a folder of its own
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir(), "operators"))
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--files", type=int, default=25)
     parser.add_argument("--task", nargs=2, help="for processes of our own")
