@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
-    from honeyguide.jobs.sitemaps import Listing, RobotsFetcher
-    from honeyguide.ports.fetch import Clock, Fetcher
+    from honeyguide.jobs.sitemaps import Listing
+    from honeyguide.ports.fetch import Clock, Fetcher, RobotsFetcher
     from honeyguide.ports.store import Store
 
 __all__ = ["CLASSES", "PageClass", "Round", "WatchBudget", "WatchRequest"]  # front ends import them from here

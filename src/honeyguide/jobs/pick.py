@@ -31,8 +31,8 @@ from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, TimedOutError, UrlError
 from honeyguide.jobs.events import fetch_or_fail
 from honeyguide.jobs.homepage import complete, language_choice, read_frames, why_empty, why_nothing
-from honeyguide.jobs.sitemaps import Listing, RobotsFetcher, SitemapRequest, list_pages
-from honeyguide.ports.fetch import Part
+from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
+from honeyguide.ports.fetch import Part, RobotsFetcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -10,20 +10,19 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.sitemap import place_sitemap_urls
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
 from honeyguide.jobs.events import fetch_or_fail
-from honeyguide.ports.fetch import Fetcher, Part
+from honeyguide.ports.fetch import Part, RobotsFetcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from honeyguide.core.crawl.judge import CrawlContext
     from honeyguide.core.crawl.sitemap import Sitemap
-    from honeyguide.ports.fetch import Robots
     from honeyguide.ports.store import Queue
 
 
@@ -33,15 +32,6 @@ MAX_USELESS = 20  # files that fail or list nothing, before the others are skipp
 MAX_S = 900.0  # for all of them together, because the crawl begins afterwards
 MAX_LEVELS = 3  # an index may list indexes; sitemaps.org allows none at all
 _BATCH = 5_000  # pages that are queued in one call
-
-
-@runtime_checkable
-class RobotsFetcher(Fetcher, Protocol):
-    """A polite fetcher that knows the robots.txt of every origin."""
-
-    async def robots(self, url: Url) -> Robots | None:
-        """Give the rules of a URL's origin."""
-        ...
 
 
 @dataclass(slots=True)

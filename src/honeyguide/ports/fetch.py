@@ -106,6 +106,14 @@ class Fetcher(Protocol):
 
 
 @runtime_checkable
+class RobotsFetcher(Fetcher, Protocol):
+    """A polite fetcher that knows the robots.txt of every origin."""
+
+    async def robots(self, url: Url) -> Robots | None:
+        """Give the rules of a URL's origin."""
+
+
+@runtime_checkable
 class PacedFetcher(Protocol):
     """A fetcher that pauses between two requests to a site, at least for `delay_s`, and tries again what may pass."""
 

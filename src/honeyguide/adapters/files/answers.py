@@ -13,7 +13,7 @@ import os
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.store.common.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.files import connect, open_to_read
@@ -21,14 +21,14 @@ from honeyguide.core.page.page import Link, Main, Occurrence, Page, Position
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, FetchError, NotKeptError, StoreError, UrlError
-from honeyguide.ports.fetch import ANYWHERE, Fetched, Fetcher, Headers, Part, Rendered
+from honeyguide.ports.fetch import Fetched, Headers, Part, Rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
     from honeyguide.core.page.page import Head
-    from honeyguide.ports.fetch import Content, HomeReader, Robots, Trip, Validators
+    from honeyguide.ports.fetch import Content, HomeReader, Robots, RobotsFetcher, Validators
 
 _APPLICATION = 0x686F6E61  # `hona`: PRAGMA application_id
 _ROBOTS = "robots"  # the part that stands for the rules of an origin
@@ -47,14 +47,8 @@ _SCHEMA = (
 )
 _OTHER = "is not a file of pick --keep; name another, or a new one"
 _DAMAGED = "is damaged, or was changed by another program; make it anew with pick --keep"
-
-
-class PoliteSource(Fetcher, Protocol):
-    """A fetcher that knows robots.txt."""
-
-    async def robots(self, url: Url) -> Robots | None:
-        """Give the rules of a URL's origin."""
-        ...
+# What SQLite and hostile rows raise.
+_DAMAGES = (sqlite3.Error, UrlError, ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +61,9 @@ class KeptRobots:
     def allows(self, _url: Url) -> bool:
         """Leave it to the answer that is kept."""
         return True
+
+
+_Outcome = Fetched | FetchError | KeptRobots | None  # None: an origin without robots.txt
 
 
 class AnswerFile:
@@ -110,7 +107,7 @@ class AnswerFile:
             yield
         except sqlite3.OperationalError as error:
             raise StoreError(self.path, f"cannot be used: {error}") from None
-        except (sqlite3.Error, UrlError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        except _DAMAGES:
             raise StoreError(self.path, what) from None
 
     def __enter__(self) -> Self:
@@ -143,17 +140,20 @@ class AnswerFile:
 
     # --- answers ---
 
-    def put(self, url: Url, part: str, outcome: Fetched | FetchError | KeptRobots | None) -> None:
+    def put(self, url: Url, part: str, outcome: _Outcome) -> None:
         """Keep an answer, a failure, or what robots.txt says."""
         body = outcome.body if isinstance(outcome, Fetched) else b""
         if len(body) > MAX_BYTES:
             return
+        self._insert(url.as_linked, part, _written(outcome), body)
+
+    def _insert(self, name: str, part: str, outcome: object, body: bytes) -> None:
         codec, packed = pack(body)
-        values = (url.as_linked, part, json.dumps(_written(outcome)), codec, len(body), packed)
+        values = (name, part, json.dumps(outcome), codec, len(body), packed)
         with self._checked():
             self._db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", values)
 
-    def get(self, url: Url, part: str) -> tuple[Fetched | FetchError | KeptRobots | None] | None:
+    def get(self, url: Url, part: str) -> tuple[_Outcome] | None:
         """Give what was kept, in a tuple because None is what an origin without robots.txt has."""
         with self._checked():
             row = self._db.execute(
@@ -171,10 +171,7 @@ class AnswerFile:
         """Keep what was made of answers, with a mark of what made it; what is too large is made anew each time."""
         body = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
         if len(body) <= _MAX_MADE:
-            codec, packed = pack(body)
-            with self._checked():
-                values = (name, part, json.dumps(mark), codec, len(body), packed)
-                self._db.execute("INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, ?)", values)
+            self._insert(name, part, mark, body)
 
     def get_made(self, name: str, part: str, mark: str) -> Any:
         """Give what was made of answers; None if there is nothing, or something else made it."""
@@ -185,7 +182,7 @@ class AnswerFile:
         return None if row is None else json.loads(unpack(*row).decode("utf-8", "surrogatepass"))
 
 
-def _written(outcome: Fetched | FetchError | KeptRobots | None) -> object:
+def _written(outcome: _Outcome) -> object:
     match outcome:
         case Fetched():
             return {
@@ -205,7 +202,7 @@ def _written(outcome: Fetched | FetchError | KeptRobots | None) -> object:
             return None
 
 
-def _read(value: Any, body: bytes, url: Url) -> Fetched | FetchError | KeptRobots | None:
+def _read(value: Any, body: bytes, url: Url) -> _Outcome:
     """Read what `_written` wrote; anything else raises one of the errors that `_checked` knows."""
     if value is None:
         return None
@@ -242,33 +239,19 @@ def _kinds(kind: type[FetchError]) -> Iterator[tuple[str, type[FetchError]]]:
 _KINDS = dict(_kinds(FetchError))
 
 
-def _answered(outcome: object) -> Fetched:
-    """Give an answer, or raise the failure that was kept in its place."""
-    if isinstance(outcome, FetchError):
-        raise outcome
-    if not isinstance(outcome, Fetched):
-        raise TypeError(outcome)
-    return outcome
-
-
 class KeptFetcher:
     """A polite fetcher that asks the file first if it `replays`, and keeps what `source` answers; without a source it only replays."""
 
-    def __init__(self, file: AnswerFile, source: PoliteSource | None, *, replays: bool) -> None:
+    def __init__(self, file: AnswerFile, source: RobotsFetcher | None, *, replays: bool) -> None:
         self._file = file
         self._source = source
         self._replays = replays
 
     async def fetch(
-        self,
-        url: Url,
-        *,
-        validators: Validators | None = None,
-        part: Part = Part.PAGE,
-        trip: Trip = ANYWHERE,
+        self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
         """Give an answer, or raise a failure, as it was kept; what was not kept and cannot be asked for is a `NotKeptError`."""
-        del validators, trip  # of crawls
+        del validators  # of crawls
         known = self._known(url, part.value)
         if known is None:
             try:
@@ -277,7 +260,9 @@ class KeptFetcher:
                 known = (error,)
             if not isinstance(known[0], NotKeptError):
                 self._file.put(url, part.value, known[0])
-        return _answered(known[0])
+        if isinstance(known[0], Fetched):
+            return known[0]
+        raise known[0] if isinstance(known[0], FetchError) else TypeError(known[0])
 
     async def robots(self, url: Url) -> Robots | None:
         """Give the sitemaps that robots.txt of an origin names."""
@@ -289,20 +274,45 @@ class KeptFetcher:
             self._file.put(origin, _ROBOTS, known[0])
         return known[0] if isinstance(known[0], KeptRobots) else None
 
-    def _known(self, url: Url, part: str) -> tuple[Fetched | FetchError | KeptRobots | None] | None:
+    def _known(self, url: Url, part: str) -> tuple[_Outcome] | None:
         """Give what was kept; an address that we refused ourselves is asked again where requests are made."""
         known = self._file.get(url, part) if self._replays else None
         is_ours = known is not None and isinstance(known[0], AddressRefusedError)
         return None if is_ours and self._source is not None else known
 
-    def _asked(self, url: Url) -> PoliteSource:
+    def _asked(self, url: Url) -> RobotsFetcher:
         if self._source is None:
             raise NotKeptError(url.as_linked, "not kept, and a replay makes no request")
         return self._source
 
 
-class KeptReader:
-    """A reader that keeps pages as they were read, or gives those that were kept: reading HTML is most of the work of a replay."""
+class RememberingReader:
+    """A reader that gets its pages from `_read`, which may know them already, and asks another reader for the rest."""
+
+    _reader: HomeReader
+
+    def _read(self, way: str, body: bytes, url: Url, content_type: str | None) -> Page:
+        raise NotImplementedError
+
+    def home(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a homepage."""
+        return self._read("home", body, url, content_type)
+
+    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a page."""
+        return self._read("page", body, url, content_type)
+
+    def head(self, body: bytes, content_type: str | None) -> Head:
+        """Read title and description."""
+        return self._reader.head(body, content_type)
+
+    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
+        """Read the main content."""
+        return self._reader.content(body, url, content_type)
+
+
+class KeptReader(RememberingReader):
+    """Keeps pages as they were read, or gives those that were kept: reading HTML is most of the work of a replay."""
 
     def __init__(self, file: AnswerFile, reader: HomeReader, mark: str, *, keeps: bool) -> None:
         self._file = file
@@ -323,24 +333,8 @@ class KeptReader:
         try:
             found = self._file.get_made(url.as_linked, part, self._mark)
             return None if found is None else _page_read(found)
-        except (sqlite3.Error, UrlError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        except _DAMAGES:
             return None  # the body is there, too
-
-    def home(self, body: bytes, url: Url, content_type: str | None) -> Page:
-        """Read a homepage."""
-        return self._read("home", body, url, content_type)
-
-    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
-        """Read a page."""
-        return self._read("page", body, url, content_type)
-
-    def head(self, body: bytes, content_type: str | None) -> Head:
-        """Read title and description."""
-        return self._reader.head(body, content_type)
-
-    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
-        """Read the main content."""
-        return self._reader.content(body, url, content_type)
 
 
 def _page_written(page: Page) -> object:

@@ -1,8 +1,8 @@
 """A polite fetcher whose pages are rendered: always, or where the card `render` of the profile says so (`auto`).
 
-Owns: whether a page is rendered, with the reason; the memory of each site; the answers to what scripts request, which are
-fetched with robots.txt, pace and limits like any page. Must not know: how the browser works. Start reading at
-`RenderingFetcher.fetch`.
+Owns: whether a page is rendered, with the reason; the facts that the card reads (`shell_facts`); the memory of each site; the
+answers to what scripts request, which are fetched with robots.txt, pace and limits like any page. Must not know: how the browser
+works, what follows from a fact. Start reading at `RenderingFetcher.fetch`.
 
 `auto` decides on a site in the order of the requests: a page that may be a shell waits for those before it, until rendering has
 helped once, or has not. So the decisions do not depend on which answer comes first.
@@ -11,14 +11,15 @@ helped once, or has not. So the decisions do not depend on which answer comes fi
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from honeyguide.adapters.render.shell import shell_facts
+from honeyguide.core.rules.facts import Facts
 from honeyguide.core.why import Why
 from honeyguide.errors import ForbiddenError, TimedOutError
-from honeyguide.ports.fetch import ANYWHERE, PacedFetcher, Part, Rendered
+from honeyguide.ports.fetch import ANYWHERE, PacedFetcher, Part, Rendered, RobotsFetcher
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -39,12 +40,8 @@ _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
 _KEPT_SCRIPTS = 32 * 2**20  # bytes; the least recently used is forgotten first
 
 
-class PacedSource(PacedFetcher, Protocol):
+class PacedSource(PacedFetcher, RobotsFetcher, Protocol):
     """A paced fetcher that knows robots.txt."""
-
-    async def robots(self, url: Url) -> Robots | None:
-        """Give the rules of a URL's origin."""
-        ...
 
 
 @dataclass(slots=True)
@@ -201,3 +198,40 @@ def _has_failed(task: asyncio.Task[Fetched]) -> bool:
 
 def _kind(got: Fetched) -> str:
     return (got.headers.content_type or "").partition(";")[0].strip().lower()
+
+
+# --- what tells a shell for scripts from a page that was sent whole ---
+
+_MOST = 2 * 2**20  # bytes of a page that are looked at: shells are short
+_SCRIPT = re.compile(rb"<script\b([^>]{0,2000})>", re.IGNORECASE)
+_DATA = re.compile(rb"type\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|text/template)", re.IGNORECASE)
+_SRC = re.compile(rb"\ssrc\s{0,9}=", re.IGNORECASE)
+# An element with nothing in it, whose name frameworks give to the place that they fill.
+_MOUNT = re.compile(
+    rb"<(?:div|main|section|body)\s[^<>]{0,300}?\bid\s{0,9}=\s{0,9}[\"']?"
+    rb"(?:root|app|main|__next|___gatsby|__nuxt|app-root|react-root|svelte|q-app|mount|application|container|content)(?=[\"'\s>])"
+    rb"[^<>]{0,300}>\s{0,99}(?:<!--[^<>]{0,99}-->\s{0,99})?</"
+    rb"|<(?:app-root|my-app|app|[a-z]{1,20}-app)(?:\s[^<>]{0,300})?>\s{0,99}</",
+    re.IGNORECASE,
+)
+_EMPTY_MAIN = re.compile(rb"<main\b[^<>]{0,300}>\s{0,99}(?:<!--[^<>]{0,99}-->\s{0,99})?</main", re.IGNORECASE)
+_ASKS = re.compile(
+    rb"<noscript\b[^<>]{0,300}>(?:(?!</noscript).){0,1000}?java\s?script", re.IGNORECASE | re.DOTALL
+)
+
+
+def shell_facts(page: Page, body: bytes, is_helpful: bool | None) -> Facts:
+    """Measure a page as it was sent; `is_helpful` says whether rendering helped on its site, None before it was tried."""
+    start = body[:_MOST]
+    scripts = [attributes for attributes in _SCRIPT.findall(start) if not _DATA.search(attributes)]
+    text_chars = float(len(page.main.text)) if page.main is not None and page.main.is_marked else None
+    return Facts(
+        page_chars=float(len(page.text)),
+        page_links=float(len(page.links)),
+        text_chars=0.0 if _EMPTY_MAIN.search(start) else text_chars,
+        script_files=float(sum(_SRC.search(attributes) is not None for attributes in scripts)),
+        scripts=float(len(scripts)),
+        has_empty_mount=_MOUNT.search(start) is not None,
+        asks_for_scripts=_ASKS.search(start) is not None,
+        rendering_helps=is_helpful,
+    )

@@ -26,9 +26,8 @@ from honeyguide.errors import HoneyguideError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from honeyguide.adapters.files.answers import PoliteSource
     from honeyguide.core.records import Record
-    from honeyguide.ports.fetch import HomeReader
+    from honeyguide.ports.fetch import HomeReader, RobotsFetcher
 
 _RECORD = "record"  # the part that stands for the record of a site
 _LEFT_OUT = ("elapsed_s", "input")  # of a record that is kept: what a replay does not have
@@ -43,7 +42,7 @@ class Answers:
     keeps: bool
     replays: bool
 
-    def fetcher(self, polite: PoliteSource | None) -> KeptFetcher:
+    def fetcher(self, polite: RobotsFetcher | None) -> KeptFetcher:
         """Wrap the fetcher of a pick; a replay that keeps nothing makes no request at all."""
         return KeptFetcher(self.file, polite if self.keeps else None, replays=self.replays)
 

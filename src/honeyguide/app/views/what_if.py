@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
+from honeyguide.adapters.files.answers import RememberingReader
 from honeyguide.adapters.files.results import picked_of
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.app.arguments import strategy_profile
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.answers import KeptFetcher, KeptReader
     from honeyguide.app.views.answers import Answers
-    from honeyguide.core.page.page import Head, Page
+    from honeyguide.core.page.page import Page
     from honeyguide.core.pick.evaluate import Picked
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
     from honeyguide.jobs.pick import Picker
-    from honeyguide.ports.fetch import Content, Fetched, Robots, Validators
+    from honeyguide.ports.fetch import Fetched, Robots, Validators
 
 LABELS = (CORE, ACCEPTABLE, JUNK)
 MAX_MEMORY = 300_000_000  # bytes of bodies that are remembered beside what was read of them
@@ -77,7 +78,7 @@ class TextProblem(NamedTuple):
     what: str
 
 
-class _Memory:
+class _Memory(RememberingReader):
     """A fetcher and a reader that remember: a kept answer never changes, so each page is unpacked and read once."""
 
     def __init__(self, fetcher: KeptFetcher, reader: KeptReader) -> None:
@@ -118,22 +119,6 @@ class _Memory:
             self._known[key] = getattr(self._reader, way)(body, url, content_type)
         page: Page = self._known[key]
         return page
-
-    def home(self, body: bytes, url: Url, content_type: str | None) -> Page:
-        """Read a homepage."""
-        return self._read("home", body, url, content_type)
-
-    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
-        """Read a page."""
-        return self._read("page", body, url, content_type)
-
-    def head(self, body: bytes, content_type: str | None) -> Head:
-        """Read title and description."""
-        return self._reader.head(body, content_type)
-
-    def content(self, body: bytes, url: Url, content_type: str | None) -> Content:
-        """Read the main content."""
-        return self._reader.content(body, url, content_type)
 
 
 @dataclass
