@@ -6,7 +6,7 @@ import pytest
 
 from honeyguide import load_profile, select_links
 from honeyguide.core.page.page import Link, Occurrence, Page
-from honeyguide.core.pick.location_pages import PROSE_WORDS, find_families, ordinary_words, similar
+from honeyguide.core.pick.location_pages import PROSE_WORDS, find_families, ordinary_words, similar, singulars
 from honeyguide.core.url.url import Url
 
 HOME = "https://acme.example/"
@@ -140,8 +140,8 @@ def test_capitals_tell_the_name_from_the_trade() -> None:
 
 
 def test_likeness() -> None:
-    assert similar(["fire", "alarms"], ["fire", "alarm", "systems"]) == pytest.approx(2 / 3)
-    assert similar([], []) == 0
+    assert similar(singulars("/fire-alarms"), singulars("/fire/alarm-systems")) == pytest.approx(2 / 3)
+    assert similar(frozenset(), frozenset()) == 0
 
 
 def test_a_folder_of_products_holds_no_places() -> None:

@@ -153,7 +153,7 @@ class ProfileLearner:
         """Filter and score the links of a site once; buckets, words and the rules that pay do not depend on points."""
         profile, strategy = self._profile, self._strategy
         found = filter_links(site.links, site.home, profile, strategy, SelectionOptions())
-        known = [replace(c, rejected=c.rejected or site.rejected.get(c.url)) for c in found]
+        known = [c._replace(rejected=c.rejected or site.rejected.get(c.url)) for c in found]
         open_ = score_candidates((c for c in known if c.rejected is None), profile, strategy, site.heads)
         self._rejected[site.gold.site] = [c for c in known if c.rejected is not None]
         for candidate in open_:
@@ -162,7 +162,7 @@ class ProfileLearner:
             if "contextual" in (candidate.parts or {}):
                 facts["contextual"] = (candidate.parts or {})["contextual"].value
             label, traits = site.gold.label(candidate.url.text), self._traits_of(candidate, facts)
-            yield _Page(replace(candidate, rejected=None), facts, label, traits)
+            yield _Page(candidate._replace(rejected=None), facts, label, traits)
 
     def _traits_of(self, candidate: Candidate, facts: Facts) -> frozenset[tuple[Kind, str]]:
         paid = {reason.rule for reason in (candidate.score.reasons if candidate.score else ())}
@@ -219,7 +219,7 @@ class ProfileLearner:
             score = profile.scores(plan.cards, facts)[plan.card]
             is_dropped = plan.nevers.first(facts) or (None if candidate.wish else plan.drops.first(facts))
             if is_dropped is None:
-                scored.append(replace(candidate, score=score))
+                scored.append(candidate._replace(score=score))
         return rank(scored, profile, self._strategy, self._cap).selected
 
     @staticmethod

@@ -11,34 +11,34 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules.facts import plain, stem_of
 from honeyguide.core.text.fold import compose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.rules.profile import FamilyWords
     from honeyguide.core.url.url import Url
 
 _WORD = re.compile(r"[^\W_]+")
+_INDEX = re.compile(r"index\.[a-z]{3,5}")
 MAX_ANCHOR_WORDS = 6  # a longer anchor text is a sentence
 PROSE_WORDS = 40  # different words in lower case: fewer are menus and headings, not prose
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
-@dataclass(frozen=True, slots=True)
-class Sibling:
+class Sibling(NamedTuple):
     """A link as the family search sees it: folder, words of the slug, words of each short anchor text."""
 
     link: Link
     folder: str
     slug: tuple[str, ...]
     anchors: tuple[tuple[str, ...], ...]
-    capitals: frozenset[str]  # words of the anchor texts that begin with a capital letter: names do
+    capitals: set[str]  # words of the anchor texts that begin with a capital letter: names do
 
 
 def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
@@ -72,7 +72,8 @@ def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[s
         for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
             for shape, least, name in _shapes_of(sibling, anchor, words):
                 found[shape, least].setdefault(sibling.link.url, (sibling, name))
-    for (shape, least), members in sorted(found.items()):
+    large = [(key, members) for key, members in found.items() if len(members) >= key[1]]
+    for (shape, least), members in sorted(large, key=itemgetter(0)):
         yield shape, least, list(members.values())
 
 
@@ -163,21 +164,26 @@ def ordinary_words(page: Page) -> frozenset[str] | None:
 
 def _sibling(link: Link) -> Sibling:
     segments = link.url.segments
-    if segments and re.fullmatch(r"index\.[a-z]{3,5}", segments[-1]):
+    if segments and segments[-1].startswith("index.") and _INDEX.fullmatch(segments[-1]):
         segments = segments[:-1]
-    anchors = (tuple(plain_words(occurrence.anchor)) for occurrence in link.occurrences)
+    anchors: dict[tuple[str, ...], None] = {}
+    capitals: set[str] = set()
+    for text in dict.fromkeys([occurrence.anchor for occurrence in link.occurrences]):
+        words = _WORD.findall(text)
+        if text.isascii() and "%" not in text:  # as most are: each word is in its plain form but for capitals
+            anchor = [word.lower() for word in words]
+            capitals.update(word.lower() for word in words if not word[0].islower())
+        else:
+            anchor = plain_words(text)
+            capitals.update(one for word in words if not word[0].islower() for one in plain_words(word))
+        if 0 < len(anchor) <= MAX_ANCHOR_WORDS:
+            anchors[tuple(anchor)] = None
     return Sibling(
         link,
-        "/" + "/".join(plain(segment) for segment in segments[:-1]),
+        "/" + "/".join(map(plain, segments[:-1])),
         tuple(plain_words(stem_of(segments[-1]))) if segments else (),
-        tuple(dict.fromkeys(anchor for anchor in anchors if 0 < len(anchor) <= MAX_ANCHOR_WORDS)),
-        frozenset(
-            plain_word
-            for occurrence in link.occurrences
-            for word in _WORD.findall(occurrence.anchor)
-            if not word[0].islower()
-            for plain_word in plain_words(word)
-        ),
+        tuple(anchors),
+        capitals,
     )
 
 
@@ -198,10 +204,15 @@ def ascii_form(text: str) -> str:
     return "".join(c for c in spelled if not unicodedata.combining(c))
 
 
-def similar(one: Iterable[str], other: Iterable[str]) -> float:
-    """Return the share of words that two slugs have in common, 0 to 1; plurals count as singular."""
-    left, right = ({word.rstrip("s") for word in words} for words in (one, other))
-    return len(left & right) / len(left | right) if left | right else 0.0
+def singulars(path: str) -> frozenset[str]:
+    """Return the words of a path; plurals count as singular."""
+    return frozenset(word.rstrip("s") for word in plain_words(path))
+
+
+def similar(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return the share of words that two paths have in common, 0 to 1."""
+    common = len(one & other)
+    return common / (len(one) + len(other) - common) if one or other else 0.0
 
 
 def describe_family(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:

@@ -6,10 +6,9 @@ Owns: quotas, reserved places, near duplicates, the cap. Must not know: filters,
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from honeyguide.core.pick.location_pages import plain_words, similar
+from honeyguide.core.pick.location_pages import similar, singulars
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 def take(ordered: list[Candidate], plan: Strategy, cap: int, *, keeps: bool = True) -> list[Candidate]:
     """Select from the top, within quotas, reserved places and cap; what is not selected gets the reason. Keeps the order."""
     taken: Counter[str] = Counter()
-    slugs: dict[str, list[str]] = {}
+    slugs: dict[str, frozenset[str]] = {}
     result = list(ordered)
     kept = _kept_places(ordered, plan.reserve) if keeps else set()
     least = 0 if any(kind == "wish" for kind, _ in kept) else 1  # only a wish takes the first place
@@ -50,11 +49,11 @@ def take(ordered: list[Candidate], plan: Strategy, cap: int, *, keeps: bool = Tr
         else:
             taken[bucket] += 1
             if not candidate.url.query or not _is_script(candidate.url):
-                slugs[candidate.url.path] = plain_words(candidate.url.path)
+                slugs[candidate.url.path] = singulars(candidate.url.path)
             tag = "+reserved" if is_reserved and claims else ""
             kept -= claims
             reason = f"{candidate.selection_reason}{tag}"
-            result[place] = replace(candidate, rank=taken.total(), selection_reason=reason)
+            result[place] = candidate._replace(rank=taken.total(), selection_reason=reason)
     if is_reserved and taken.total() < cap:  # by a quota or as near duplicates, no page can take a kept place
         return take(ordered, plan, cap, keeps=False)
     return result
@@ -91,15 +90,15 @@ def _is_script(url: Url) -> bool:
 
 
 def _surplus(candidate: Candidate, rule: str, text: str) -> Candidate:
-    return replace(candidate, rejected=Why(rule, text), is_surplus=True)
+    return candidate._replace(rejected=Why(rule, text), is_surplus=True)
 
 
-def _twin(candidate: Candidate, slugs: Mapping[str, list[str]], distinct: float) -> str | None:
+def _twin(candidate: Candidate, slugs: Mapping[str, frozenset[str]], distinct: float) -> str | None:
     if distinct >= 1:
         return None
     if candidate.url.query:  # of scripts such as page.php, the path does not tell what is shown
         return candidate.url.path if candidate.url.path in slugs else None
-    words = plain_words(candidate.url.path)
+    words = singulars(candidate.url.path)
     return next((path for path, taken in slugs.items() if similar(words, taken) >= distinct), None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.pick.groups import NO_GROUPS, describe_groups
 from honeyguide.core.pick.location_pages import describe_family, find_families
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.language import Rule
     from honeyguide.core.rules.profile import Profile, Strategy
     from honeyguide.core.text.pattern import Pattern
+    from honeyguide.core.url.scope import Verdict
     from honeyguide.core.url.url import Tracking, Url
 
 
 _NAMED_WORDS = 5  # in a reason: more would be a list
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A link and everything that was decided about it. `rank` counts from 1 among the selected (PICK-20)."""
 
     link: Link
@@ -56,6 +56,7 @@ class Candidate:
     rank: int | None = None
     head: Head | None = None  # of the linked page, if it was read (PICK-11)
     groups: Mapping[str, Value] | None = None  # facts about the menus and cards that list it
+    facts: Facts | None = None  # of the link, until it is scored
     wish: str | None = None  # what the user wants that it is
 
     @property
@@ -129,7 +130,8 @@ def filter_links(
 ) -> list[Candidate]:
     """Reject links by scope, filters and patterns (PICK-1, PICK-2, PICK-10); the others are open candidates."""
     links = sorted(links, key=lambda link: (link.order, link.url.text))
-    inside = [link for link in links if classify_url(link.url, page, profile.scope).kind is LinkKind.INSIDE]
+    verdicts = [classify_url(link.url, page, profile.scope) for link in links]
+    inside = [link for link, verdict in zip(links, verdicts, strict=True) if verdict.kind is LinkKind.INSIDE]
     merged = merge_by_key(inside, profile, page)
     families = find_families(list(merged.values()), profile.families, options.page)
     scope, plan = profile.scope, profile.strategies[strategy]
@@ -140,8 +142,7 @@ def filter_links(
     groups = _groups(merged.values(), known, profile, plan) if plan.headings.rules else {}
     first = {link.url: link for link in reversed(inside)}
 
-    def candidate(link: Link) -> Candidate:
-        verdict = classify_url(link.url, page, scope)
+    def candidate(link: Link, verdict: Verdict) -> Candidate:
         if verdict.kind is not LinkKind.INSIDE:
             text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
             return Candidate(link, Why(verdict.rule, text.strip()))
@@ -154,9 +155,9 @@ def filter_links(
         if rule is not None:
             return Candidate(link, _why(rule, facts))
         rejected = rejected_by_patterns(str(facts["url"]), options.include, options.exclude)
-        return Candidate(whole, rejected, groups=listed if plan.headings.rules else None)
+        return Candidate(whole, rejected, groups=listed if plan.headings.rules else None, facts=facts)
 
-    return [candidate(link) for link in links]
+    return [candidate(link, verdict) for link, verdict in zip(links, verdicts, strict=True)]
 
 
 def _groups(
@@ -223,7 +224,7 @@ def score_candidates(
     plan, heads = profile.strategies[strategy], heads or {}
     query = profile.query if uses_query(profile, strategy) else None
     return [
-        _scored(replace(candidate, head=heads.get(candidate.url)), profile, plan, query)
+        _scored(candidate._replace(head=heads.get(candidate.url)), profile, plan, query)
         if candidate.rejected is None
         else candidate
         for candidate in candidates
@@ -231,8 +232,7 @@ def score_candidates(
 
 
 def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query | None) -> Candidate:
-    facts = Facts(candidate.link, candidate.head)
-    facts.update(candidate.groups or {})
+    facts = _facts(candidate)
     parts: dict[str, Score] = {}
     matched: tuple[str, ...] = ()
     if query is not None:
@@ -251,8 +251,8 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
         reason = Reason("want", 0.0, wish.reason, tag="wanted")
         score = parts[plan.card] = Score(score.value, (*score.reasons, reason), score.unknown)
     tags = dict.fromkeys(reason.tag for part in parts.values() for reason in part.reasons if reason.tag)
-    return replace(
-        candidate,
+    return candidate._replace(
+        facts=None,
         rejected=_why(dropped, facts) if dropped else None,
         category=_category(profile, plan, score),
         bucket=bucket.id if bucket else None,
@@ -262,6 +262,20 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
         wish=wish.id if wish else None,
         selection_reason="-".join(filter(None, (bucket.id if bucket else "other", "+".join(tags)))),
     )
+
+
+_OF_FILTERS = ("home_path", "is_duplicate", "family")  # facts that no score reads
+
+
+def _facts(candidate: Candidate) -> Facts:
+    """Return what scores read of a candidate; what filters have read of its link need not be computed again."""
+    facts = Facts(candidate.link, candidate.head)
+    if candidate.head is None and candidate.facts is not None:
+        facts.update(candidate.facts)
+        for name in _OF_FILTERS:
+            facts[name] = None
+    facts.update(candidate.groups or {})
+    return facts
 
 
 def reject_page(candidate: Candidate, seen: Mapping[str, Value], plan: Strategy) -> Why | None:
@@ -307,7 +321,7 @@ def rank(
     wanted = list(scored)
     for place, candidate in enumerate(wanted):
         if unwanted and candidate.rejected is None and candidate.url in unwanted:
-            wanted[place] = replace(candidate, rejected=unwanted[candidate.url])
+            wanted[place] = candidate._replace(rejected=unwanted[candidate.url])
     key = _order(profile, plan)
     places = sorted(range(len(wanted)), key=lambda place: key(wanted[place]))
     taken = take([wanted[place] for place in places], plan, plan.cap if cap is None else cap)

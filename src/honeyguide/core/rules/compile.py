@@ -32,6 +32,7 @@ from honeyguide.core.rules.language import (
     half_up,
     leaves,
 )
+from honeyguide.core.text.word_lists import WordLists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -159,6 +160,7 @@ class _Writer:
             "_": object(),
         }
         self._fields: dict[str, str] = {}
+        self._lists: dict[str, WordLists] = {}
 
     def bind(self, value: object) -> str:
         """Bind a value to a new name that the function can use."""
@@ -239,13 +241,20 @@ class _Writer:
             case "has":
                 return self._contains(value, terms)
             case "word":
-                return f"{self.bind(_word_test(terms))}({value})"
+                return self._has_word(leaf.field, value, terms)
             case "starts" | "ends":
                 method = f"{leaf.test}with"  # of a text
                 short = f"{value}.{method}({self.bind(terms)})"
                 return self._on_parts(leaf.field, value, methodcaller(method, terms), short)
             case _:
                 assert_never(leaf.test)
+
+    def _has_word(self, field: str, value: str, terms: tuple[str, ...]) -> str:
+        """Write a test for words: all lists that rules look for in a fact are searched once, each is a bit of the answer."""
+        lists = self._lists.setdefault(field, WordLists())
+        bits = self.name(f"words of {field}")
+        found = f"{self.bind(lists.found)}({value}.replace(JOIN, ' | '))"
+        return f"({bits} if {bits} is not _ else ({bits} := {found})) & {lists.add(terms)}"
 
     def _contains(self, value: str, terms: tuple[str, ...]) -> str:
         """Write a containment test, which needs no splitting because no term contains `JOIN`."""
@@ -268,31 +277,6 @@ def _joined(word: str, parts: Iterable[str], empty: str) -> str:
 
 def _has_parts(field: str) -> bool:
     return field in FIELDS and FIELDS[field].kind is FactKind.TEXTS
-
-
-def _word_test(terms: tuple[str, ...]) -> Callable[[str], bool]:
-    """Return a test for whole words, beginnings of words (`repair*`) and phrases; word lists may be long."""
-    words = frozenset(term for term in terms if " " not in term and not term.endswith("*"))
-    beginnings = tuple(term[:-1] for term in terms if " " not in term and term.endswith("*"))
-    phrases = tuple(
-        f" {term.removesuffix('*')}{'' if term.endswith('*') else ' '}" for term in terms if " " in term
-    )
-
-    def test(value: str) -> bool:
-        text = value.replace(JOIN, " | ")
-        cut = text.split(" ")
-        if not words.isdisjoint(cut):
-            return True
-        if beginnings:
-            for word in cut:  # every rule tests every link: without a generator it takes half the time
-                if word.startswith(beginnings):
-                    return True
-        if not phrases or len(cut) == 1:
-            return False
-        text = f" {text} "
-        return any(phrase in text for phrase in phrases)
-
-    return test
 
 
 def _pay(rule: Rule, decimals: int, value: float) -> Reason:

@@ -56,9 +56,9 @@ class Pattern:
         if self.terms is not None:
             return any(term in folded for term in self.terms)
         try:
-            return self.engine.search(folded) is not None
+            return self.engine.search(folded.encode()) is not None  # bytes: RE2 then counts no characters
         except UnicodeEncodeError:  # the engine cannot read half characters
-            return self.engine.search(HALF.sub("\ufffd", folded)) is not None
+            return self.engine.search(HALF.sub("\ufffd", folded).encode()) is not None
 
     def count(self, folded: str, limit: int = 1_000) -> int:
         """Count occurrences that do not overlap, up to `limit`."""
