@@ -20,10 +20,10 @@ import pytest
 from click.testing import CliRunner
 
 from honeyguide.adapters.files import links as link_rows
-from honeyguide.adapters.files import results
 from honeyguide.adapters.files import sites as inputs
 from honeyguide.adapters.files.logins import read_logins
 from honeyguide.adapters.files.rows import RawRow, parse_object
+from honeyguide.app.tools.diff import read_plan
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.traps import shape_trap
@@ -268,12 +268,13 @@ def earlier_entries(over: int, _limit: int) -> None:
         "level": "x",
         "reasons": [],
         "points": [],
+        "next_due": None,
     }
     rows = "".join(
         json.dumps({**entry, "rank": n, "url": f"https://a.example/{n}"}) + "\n" for n in range(1, over + 2)
     )
     with pytest.raises(InputError, match="more than"):
-        _file(rows.encode(), results.read_plan, ".jsonl")
+        _file(rows.encode(), lambda path: list(read_plan(path)), ".jsonl")
 
 
 def link_row_text(over: int, _limit: int) -> None:

@@ -309,7 +309,7 @@ LIMITS = [
     Limit(
         "entries of an earlier plan",
         "1,000,000",
-        "adapters.files.results:_MAX_ENTRIES",
+        "app.tools.diff:MAX_ENTRIES",
         files.earlier_entries,
         20,
     ),

@@ -1,31 +1,22 @@
-"""Results that are compared with new ones: labels, picks and earlier plans.
+"""Labels of users, and picks that are judged by them or compared with new ones.
 
-Start reading at `read_gold`, `read_picks` and `read_plan`. Must not know: how picks are judged (`core.pick.evaluate`), how
-plans differ.
+Start reading at `read_gold` and `read_picks`. Must not know: how picks are judged (`core.pick.evaluate`).
 """
 
 from __future__ import annotations
 
-import re
-from itertools import chain, islice
-from math import isfinite
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import (
     STDIN,
-    kind_of,
-    lines_or_errors,
     name_of,
-    need_parquet,
-    opened,
     read_lines,
     read_text,
-    reading_parquet,
 )
-from honeyguide.adapters.files.rows import csv_rows, json_object, parse_object
+from honeyguide.adapters.files.rows import json_object
 from honeyguide.core.pick.evaluate import CORE, JUNK, LABELS, Gold, PageDecision, Picked, page_name, site_key
-from honeyguide.core.text.printable import tidy
 from honeyguide.core.url.scope import RULE_WORDS
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -153,97 +144,6 @@ def _key(text: str) -> str:
         return site_key(text)
     except UrlError:
         return text[:MAX_NAME]
-
-
-# --- earlier plans ---
-
-_MAX_ENTRIES = 1_000_000
-_NEEDED = ("rank", "url", "score", "points")
-_CSV_HEADS = ("rank,url,", "schema,rank,url,")  # how a plan begins that was written as CSV, now and once
-_PAID = re.compile(r" \(([+-][0-9]{1,20}(?:\.[0-9]{1,20})?)\)(?:; |$)")
-
-
-def read_plan(file: str) -> list[Record]:
-    """Read an earlier plan; raises `InputError` if the file is not one."""
-    records: list[Record] = []
-    rows = _plan_in_parquet(file) if kind_of(file) == "parquet" else _plan_in_text(file)
-    for place, record in enumerate(rows, 1):
-        if place > _MAX_ENTRIES:
-            raise InputError(f"has more than {_MAX_ENTRIES:,} entries", file=file)
-        if record is None or not _is_entry(record):
-            raise InputError(
-                "is no entry of a plan; give what `plan --format jsonl` or `-o` wrote", file=file, row=place
-            )
-        records.append({**record, "score": tidy(record["score"])})
-    return records
-
-
-def _plan_in_text(file: str) -> Iterator[Record | None]:
-    """Read CSV or JSON lines, whichever the first line is."""
-    lines = lines_or_errors(file)
-    first = next(lines, None)
-    if first is None:
-        return
-    every = chain([first], lines)
-    if first[1].startswith(_CSV_HEADS):
-        for row in csv_rows(every, name_of(file), list):
-            yield _of_cells(row.known_values())
-        return
-    for line, text, error in every:
-        if error is not None:
-            raise error
-        if text.strip():
-            yield parse_object(text, name_of(file), line)
-
-
-def _of_cells(row: Record) -> Record | None:
-    """Read an entry as CSV has it; None if it cannot be one."""
-    try:
-        rank, score = int(row["rank"]), float(row["score"])
-    except (KeyError, ValueError):
-        return None
-    ledger = _ledger(row.get("points", ""))
-    is_read = ledger is not None and isfinite(score)
-    return {"rank": rank, "url": row.get("url"), "score": score, "points": ledger} if is_read else None
-
-
-def _ledger(cell: str) -> list[Record] | None:
-    """Read reasons as CSV has them, `base (+50); Is a hub page (+10)`.
-
-    >>> _ledger("base (+50); Is a hub page (+10)")[1]
-    {'rule': None, 'points': 10.0, 'reason': 'Is a hub page'}
-    """
-    found: list[Record] = []
-    at = 0
-    for paid in _PAID.finditer(cell):
-        found.append({"rule": None, "points": float(paid[1]), "reason": cell[at : paid.start()]})
-        at = paid.end()
-    return found if at == len(cell) else None
-
-
-def _plan_in_parquet(file: str) -> Iterator[Record]:
-    need_parquet(file)
-    import polars as pl
-
-    with opened(file), reading_parquet(file):
-        yield from pl.scan_parquet(file, glob=False).head(_MAX_ENTRIES + 1).collect().iter_rows(named=True)
-
-
-def _is_entry(record: Record) -> bool:
-    if not all(name in record for name in _NEEDED) or not isinstance(record["url"], str):
-        return False
-    ledger = record["points"]
-    return (
-        _is_number(record["score"])
-        and isinstance(ledger, list)
-        and all(
-            isinstance(entry, dict)
-            and isinstance(entry.get("rule", 0), str | None)
-            and isinstance(entry.get("reason"), str)
-            and _is_number(entry.get("points"))
-            for entry in ledger
-        )
-    )
 
 
 def _is_number(value: object) -> bool:

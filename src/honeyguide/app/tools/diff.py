@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import kind_of, read_lines
-from honeyguide.adapters.files.results import MAX_RECORD_BYTES, read_picks, read_plan
+from honeyguide.adapters.files.results import MAX_RECORD_BYTES, read_picks
 from honeyguide.adapters.files.rows import json_object
+from honeyguide.app.tools.results import NoRecordError, read
 from honeyguide.core.pick.evaluate import compare_sites
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.rules.language import half_up
@@ -17,10 +18,13 @@ from honeyguide.core.text.printable import tidy
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from honeyguide.core.records import Record
 
+MAX_ENTRIES = 1_000_000  # of a plan
+_NEEDED = {"rank", "url", "score", "points"}  # what an entry has in every format
+_NO_ENTRY = "is no entry of a plan; give what `plan --format jsonl` or `-o` wrote"
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 
 
@@ -57,7 +61,7 @@ def compare_plans(earlier: str, later: str) -> list[Record]:
     """List the URLs that entered, left and changed from one plan in a file to another."""
     plans = [{record["url"]: record for record in read_plan(file)} for file in (earlier, later)]
     entries = [entry for plan in plans for record in plan.values() for entry in record["points"]]
-    if any(entry["rule"] is None for entry in entries):  # CSV names no rules: sentences are compared
+    if any(entry.get("rule") is None for entry in entries):  # CSV names no rules: sentences are compared
         for entry in entries:
             entry["rule"] = None
         plans[0] = {url: {**record, "is_rounded": True} for url, record in plans[0].items()}
@@ -72,6 +76,19 @@ def compare_plans(earlier: str, later: str) -> list[Record]:
         ),
         *(change for change in kept if change["points"]),
     ]
+
+
+def read_plan(file: str) -> Iterator[Record]:
+    """Read an earlier plan; raises `InputError` if the file is not one."""
+    try:
+        for place, record in enumerate(read(file), 1):
+            if place > MAX_ENTRIES:
+                raise InputError(f"has more than {MAX_ENTRIES:,} entries", file=file)
+            if not record.keys() >= _NEEDED or None in map(record.get, _NEEDED):
+                raise InputError(_NO_ENTRY, file=file, row=place)
+            yield {**record, "score": tidy(record["score"])}
+    except NoRecordError as error:
+        raise InputError(_NO_ENTRY, file=error.file) from None
 
 
 def _entered(after: Record) -> Record:

@@ -35,10 +35,17 @@ _FOREIGN = "is no record of Honeyguide; give what pick, crawl, export, rescore, 
 _PAID = re.compile(r" \(([+-][0-9.]+|-)\)(?:; |$)")
 
 
+class NoRecordError(InputError):
+    """Something that is no record of ours; the rest of the sentence says what to give."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(_FOREIGN, file=file)
+
+
 def read(path: str | Path) -> Iterator[Record]:
     """Read the records of a file: JSON lines, CSV, Parquet or xlsx, by its name; raises `InputError` for what is no record."""
     file = str(path)
-    match "xlsx" if file.lower().endswith(".xlsx") else kind_of(file):
+    match "xlsx" if file.lower().endswith(".xlsx") else kind_of(file) or _kind_of_text(file):
         case "csv":
             try:
                 yield from _read_cells(csv.reader(text for _, text in read_lines(file)), file)
@@ -56,9 +63,15 @@ def read(path: str | Path) -> Iterator[Record]:
                     yield _checked(dict(json_object(text, where)), where)
 
 
+def _kind_of_text(file: str) -> str:
+    """Tell the kind of a file whose name does not: CSV begins with the columns of a record."""
+    first = next((text for _, text in read_lines(file, limit=MAX_RECORD_BYTES)), "").rstrip("\r\n")
+    return "csv" if any(tuple(first.split(",")) in _headers(kind) for kind in _KINDS) else "jsonl"
+
+
 def _checked(record: Record, where: str) -> Record:
     if not any(is_record(record, kind) and set(record) <= set(fields(kind)) for kind in _KINDS):
-        raise InputError(_FOREIGN, file=where)
+        raise NoRecordError(where)
     return record
 
 
@@ -100,7 +113,7 @@ def _sheet_rows(file: str) -> Iterator[list[str]]:
                 yield list(row)
             yield list(row.values())
     except ValueError:
-        raise InputError(_FOREIGN, file=name_of(file)) from None
+        raise NoRecordError(name_of(file)) from None
 
 
 def _read_cells(reader: Iterator[list[str]], file: str) -> Iterator[Record]:
@@ -109,7 +122,7 @@ def _read_cells(reader: Iterator[list[str]], file: str) -> Iterator[Record]:
     if kind is None and header[:1] == PICK_COLUMNS[:1] and set(PICK_COLUMNS) < set(header):
         kind = PickRecord  # with columns of the list of sites
     if kind is None:
-        raise InputError(_FOREIGN, file=name_of(file))
+        raise NoRecordError(name_of(file))
     hints = [_hint_of(name, kind) for name in header]
     for place, cells in enumerate(reader, 1):
         try:
