@@ -44,12 +44,12 @@ from honeyguide.app.tools.pages import parse_markdown as parse_markdown
 from honeyguide.app.tools.pages import parse_page as parse_page
 from honeyguide.app.tools.profiles import load_schema as load_schema
 from honeyguide.app.tools.results import read as read
+from honeyguide.app.tools.scores import calculate_priority as calculate_priority
+from honeyguide.app.tools.scores import relevance_level as relevance_level
 from honeyguide.app.tools.scores import score_link as score_link
 from honeyguide.app.tools.scores import score_links as score_links
 from honeyguide.app.tools.scores import score_page as score_page
-from honeyguide.app.tools.topic import calculate_priority as calculate_priority
-from honeyguide.app.tools.topic import relevance_level as relevance_level
-from honeyguide.app.tools.topic import should_skip as should_skip
+from honeyguide.app.tools.scores import should_skip as should_skip
 from honeyguide.app.watch import watch_store as watch_store
 from honeyguide.config import load_profile as load_profile
 from honeyguide.config.plugins import add_fact as add_fact

@@ -12,7 +12,7 @@ import pytest
 
 import honeyguide
 from honeyguide import FetchPolicy, InputError, Url, crawl, open_store, pick, pick_async
-from honeyguide.app.library.threads import iterate, run
+from honeyguide.app.library.calls import iterate, run
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 SITE = "https://docs.example"

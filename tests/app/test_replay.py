@@ -10,7 +10,7 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app.library.replay import replay_crawl
+from honeyguide.app.simulate import replay_crawl
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest

@@ -23,7 +23,7 @@ from honeyguide.adapters.files import links as link_rows
 from honeyguide.adapters.files import sites as inputs
 from honeyguide.adapters.files.logins import read_logins
 from honeyguide.adapters.files.rows import RawRow, parse_object
-from honeyguide.app.tools.diff import read_plan
+from honeyguide.app.tools.results import read_plan
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.traps import shape_trap

@@ -46,8 +46,8 @@ def busy(*_):
             pass
 
 page.is_page = busy
-from honeyguide.cli import hard_stop, main
-hard_stop._MOST_S = hard_stop.GRACE_S
+from honeyguide.cli import main, stopping
+stopping._MOST_S = stopping.GRACE_S
 main.main()
 """
 COMPUTING = """

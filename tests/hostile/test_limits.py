@@ -309,7 +309,7 @@ LIMITS = [
     Limit(
         "entries of an earlier plan",
         "1,000,000",
-        "app.tools.diff:MAX_ENTRIES",
+        "app.tools.results:MAX_ENTRIES",
         files.earlier_entries,
         20,
     ),

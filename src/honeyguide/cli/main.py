@@ -19,7 +19,7 @@ import click
 
 from honeyguide import __version__
 from honeyguide.__main__ import INTERRUPTED, UNCHANGED
-from honeyguide.cli import hard_stop
+from honeyguide.cli import stopping
 from honeyguide.cli.command import CommandGroup
 from honeyguide.cli.output import no_color_option
 from honeyguide.core.text.printable import printable
@@ -43,9 +43,9 @@ COMMANDS = {
     "runs": ("runs", "List the crawls of a store."),
     "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
-    "diff": ("diff", "Say what changed from one file of picks or plans to another, and why."),
-    "eval": ("select", "Judge the picks of a run by labels of your own."),
-    "learn": ("tools.profile", "Propose other points and words for a profile, from pages that you labelled."),
+    "diff": ("judge", "Say what changed from one file of picks or plans to another, and why."),
+    "eval": ("judge", "Judge the picks of a run by labels of your own."),
+    "learn": ("judge", "Propose other points and words for a profile, from pages that you labelled."),
     "select": ("select", "Choose the pages worth a visit among the links of a page."),
     "links": ("tools.links", "List the links of a page, with the verdict on each."),
     "score": ("tools.links", "Score a link or a page against a topic."),
@@ -58,11 +58,8 @@ COMMANDS = {
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("tools.url", "Normalise, classify and explain URLs."),
     "profile": ("tools.profile", "List, show, check and start profiles."),
-    "studio": (
-        "servers.studio",
-        "Look at picks, crawls and plans in a browser, ask why, and try other rules.",
-    ),
-    "mcp": ("servers.mcp", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
+    "studio": ("demo", "Look at picks, crawls and plans in a browser, ask why, and try other rules."),
+    "mcp": ("demo", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
     "schema": ("tools.profile", "Print the JSON Schema of the records of pick, crawl or plan."),
 }
 
@@ -131,7 +128,7 @@ def root() -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; always ends with `SystemExit`."""
     if args is None:  # a process of its own
-        hard_stop.guard()
+        stopping.guard()
     gc.set_threshold(*_MANY_OBJECTS)
     # All files are closed by then, and the last searches for cycles would take a fifth of a short run.
     atexit.register(gc.freeze)

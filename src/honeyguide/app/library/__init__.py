@@ -1,5 +1,4 @@
 """The calls that people guess: `honeyguide.pick`, `honeyguide.crawl`, and `Focus` for crawlers that have their own queue.
 
-`calls` visits sites, `pages` is what it gives, `focus` judges links and chooses the next page without a request, and
-`threads` lets plain calls work where an event loop runs already, as in a notebook.
+`calls` visits sites, `pages` is what it gives, `focus` judges links and chooses the next page without a request.
 """

@@ -1,16 +1,19 @@
 """Visiting sites from a program or a notebook: `pick` for one site, `crawl` for the pages about a topic.
 
-Owns: plain calls and their asynchronous twins. Must not know: how a page is judged, options, terminals. Start reading at `crawl`.
+Owns: plain calls and their asynchronous twins. Plain calls run in a thread with an event loop of its own, because a notebook's
+loop runs already. Must not know: how a page is judged, options, terminals. Start reading at `crawl`, then `iterate`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import ExitStack, aclosing, asynccontextmanager
+import threading
+from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
 from honeyguide.app.arguments import (
     all_of,
@@ -24,7 +27,6 @@ from honeyguide.app.arguments import (
 from honeyguide.app.crawl import CrawlJob, CrawlSession, opened_fetcher
 from honeyguide.app.library.pages import CrawledPage, PickedSite, page_of
 from honeyguide.app.library.rendering import check_mode
-from honeyguide.app.library.threads import iterate, run
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.app.runs import opened_store
 from honeyguide.app.tools.checked import check_fields
@@ -38,7 +40,15 @@ from honeyguide.errors import InputError
 from honeyguide.jobs.request import CrawlRequest, latest_runs, spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterator,
+        Callable,
+        Coroutine,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
 
     from honeyguide.app.crawl import Network
     from honeyguide.core.records import Record
@@ -47,6 +57,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Clock, Fetcher
     from honeyguide.ports.store import Store
 
+Item = TypeVar("Item")
 _AHEAD = 8  # pages that wait for whoever reads them; then no more are requested
 
 
@@ -262,3 +273,81 @@ def _kept_pages(store: Store, job: CrawlJob) -> Iterator[CrawledPage]:
                 kept = store.contents.get(known.id, claim)
                 body = kept.body if kept is not None and kept.body is not None else b""
                 yield CrawledPage(record, body, kept.content_type if kept else None)
+
+
+# --- coroutines for plain calls ---
+
+
+def run(work: Callable[[], Coroutine[Any, Any, Item]]) -> Item:
+    """Run a coroutine to its end, and give its result.
+
+    >>> async def answer() -> int:
+    ...     return 42
+    >>> run(answer)
+    42
+    """
+
+    async def only() -> AsyncGenerator[Item]:
+        yield await work()
+
+    (result,) = iterate(only)
+    return result
+
+
+def iterate(source: Callable[[], AsyncGenerator[Item]]) -> Iterator[Item]:
+    """Give the items of an asynchronous iterator, which is asked for an item when the one before is done with.
+
+    Meanwhile its event loop keeps running, so that open connections are served. Leaving the loop early ends the source.
+    """
+    feed = _Feed(source)
+    try:
+        while (item := feed.handed.get()) is not feed:
+            yield item
+            feed.want()
+    finally:
+        feed.end()
+    if feed.error is not None:
+        raise feed.error
+
+
+class _Feed(Generic[Item]):
+    """A thread that hands over items one by one, and then itself."""
+
+    def __init__(self, source: Callable[[], AsyncGenerator[Item]]) -> None:
+        self.handed: SimpleQueue[Any] = SimpleQueue()
+        self.error: BaseException | None = None
+        self._source = source
+        self._is_ready = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="honeyguide", daemon=True)
+        self._thread.start()
+        self._is_ready.wait()
+
+    def want(self) -> None:
+        """Ask for the next item."""
+        with suppress(RuntimeError):  # the loop has closed: its last item was handed over
+            self._loop.call_soon_threadsafe(self._is_wanted.set)
+
+    def end(self) -> None:
+        """Cancel what still works, and wait until it has cleaned up."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._task.cancel)
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            asyncio.run(self._hand_over())
+        except asyncio.CancelledError:
+            pass  # by `end`
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever reads the items
+            self.error = error
+        self.handed.put(self)
+
+    async def _hand_over(self) -> None:
+        self._loop, self._is_wanted = asyncio.get_running_loop(), asyncio.Event()
+        self._task: asyncio.Task[Any] | Any = asyncio.current_task()
+        self._is_ready.set()
+        async with aclosing(self._source()) as items:
+            async for item in items:
+                self.handed.put(item)
+                await self._is_wanted.wait()
+                self._is_wanted.clear()

@@ -1,6 +1,6 @@
-"""Links and pages scored against a topic (TOPIC-1, TOPIC-2, TOPIC-7), with their records.
+"""Links and pages scored against a topic (TOPIC-1, TOPIC-2, TOPIC-7), and what follows from scores (TOPIC-3 to TOPIC-6).
 
-Must not know: options, terminals, points. Start reading at `score_links`.
+Must not know: options, terminals, points, the queue of a crawl. Start reading at `score_links`, then `relevance_level`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,29 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.files.links import NAMES, LinkRow, LinkRows
-from honeyguide.app.arguments import count_of, fields_of, position_of, profile_on, score_of, url_of
+from honeyguide.app.arguments import (
+    count_of,
+    fields_of,
+    position_of,
+    profile_of,
+    profile_on,
+    score_of,
+    url_of,
+)
 from honeyguide.app.tools.pages import NOWHERE, parse_page
-from honeyguide.app.tools.topic import link_action, page_action, relevance_level
+from honeyguide.core.crawl import placement
 from honeyguide.core.page.likeness import page_text
-from honeyguide.core.page.page import Page
+from honeyguide.core.page.page import Link, Page
 from honeyguide.core.records import SCHEMA, point_records, relevance_fields
 from honeyguide.core.recrawl.signals import describe_list, link_density
+from honeyguide.core.rules.facts import Facts
 from honeyguide.core.rules.topic import page_relevance, page_score
 from honeyguide.core.text.printable import tidy
+from honeyguide.core.url.scope import LinkKind, classify_url
+from honeyguide.core.url.url import Url
+from honeyguide.core.why import Why
 from honeyguide.errors import InputError
+from honeyguide.jobs.request import traversal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +42,6 @@ if TYPE_CHECKING:
     from honeyguide.core.records.answers import LinkScoreRecord, PageScoreRecord
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.core.url.url import Url
 
 
 LINK_FIELDS = tuple(NAMES)
@@ -90,8 +102,9 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 def scored_link(row: LinkRow, profile: Profile) -> ScoredLink:
     """Score a link, and say what follows."""
-    score = profile.score("link", row.facts)
-    return ScoredLink(row, score, relevance_level(score, profile=profile), link_action(score, profile))
+    score, hybrid = profile.score("link", row.facts), profile.traversals.get("hybrid")
+    action = None if hybrid is None else placement.band_of(score, hybrid.links).lane
+    return ScoredLink(row, score, placement.relevance_level(score, profile), action)
 
 
 def link_row(url: str | Url, anchor: str = "", context: str = "", position: str | None = None) -> LinkRow:
@@ -129,7 +142,7 @@ def score_page(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 def page_score_record(page: Page, profile: Profile) -> PageScoreRecord:
     """Score a page, and make the record of it."""
-    score, said = page_score(page, profile), page_text(page)
+    score, said, hybrid = page_score(page, profile), page_text(page), profile.traversals.get("hybrid")
     density = link_density(page, said.lines, {page.url.site})
     is_list = describe_list(page.url, density, profile) is not None
     return {
@@ -137,8 +150,8 @@ def page_score_record(page: Page, profile: Profile) -> PageScoreRecord:
         "url": page.url.text,
         "title": page.title,
         "relevance_score": tidy(score.value),
-        "relevance_level": relevance_level(score, profile=profile),
-        "action": page_action(score, profile),
+        "relevance_level": placement.relevance_level(score, profile),
+        "action": None if hybrid is None else placement.branch_action(score, hybrid),
         "reasons": list(score.words),
         "points": point_records(score.reasons),
         **relevance_fields(page_relevance(page, said.main.decode(), profile, is_list=is_list)),
@@ -188,3 +201,59 @@ def _scored(rows: Iterable[LinkRow], profile: Profile, min_score: float | None) 
         link = scored_link(row, profile)
         if min_score is None or link.score >= min_score:
             yield link
+
+
+# --- what follows from scores ---
+
+# What follows for a link, by its lane; what follows for the links of a page is in `app.runs`.
+LANE_WORDS = {
+    "deep": "explored deeply, depth first",
+    "broad": "scanned, breadth first",
+    "tail": "added to the tail of the queue",
+    "far": "added behind all others",
+    "skip": "not followed",
+}
+_ELSEWHERE = Url.parse("https://page.invalid/")
+
+
+def relevance_level(score: float, *, profile: Profile | str | Path = "docs") -> str | None:
+    """Name the level of a topic score: High, Medium, Low or Irrelevant (TOPIC-3).
+
+    >>> [relevance_level(score) for score in (8, 5, 3, 2)]
+    ['High', 'Medium', 'Low', 'Irrelevant']
+    """
+    return placement.relevance_level(score, profile_of(profile))
+
+
+def calculate_priority(
+    score: float,
+    parent: float | None,
+    *,
+    traversal: str = "hybrid",
+    profile: Profile | str | Path = "docs",
+) -> Score:
+    """Calculate the priority of a link from its score and that of the page it was found on (TOPIC-5).
+
+    A `parent` of None is a page without a score, which gives no bonus.
+
+    >>> calculate_priority(6, 9) == 9, calculate_priority(6, 5) == 7, calculate_priority(6, 4) == 6
+    (True, True, True)
+    """
+    return placement.calculate_priority(score, parent, traversal_of(profile_of(profile), traversal))
+
+
+def should_skip(
+    url: str | Url, *, traversal: str = "hybrid", profile: Profile | str | Path = "docs"
+) -> Why | None:
+    """Say why a crawl skips a link by its URL alone, if it does: a file, or login, cart and the like (URL-9, TOPIC-6).
+
+    >>> should_skip("https://a.example/mycart.html").rule, should_skip("https://a.example/docs")
+    ('TOPIC-6', None)
+    """
+    chosen = profile_of(profile)
+    link = Link(url_of(url))
+    verdict = classify_url(link.url, _ELSEWHERE, chosen.scope)
+    if verdict.kind is LinkKind.SKIP:
+        return Why(verdict.rule, verdict.detail)
+    rule = traversal_of(chosen, traversal).skips.first(Facts(link))
+    return None if rule is None else Why(rule.id, rule.reason)

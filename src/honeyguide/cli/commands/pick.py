@@ -20,7 +20,7 @@ import click
 
 from honeyguide.app.files import PickFile, PickRun
 from honeyguide.app.pick import PickRequest, pick_sites
-from honeyguide.cli import hard_stop
+from honeyguide.cli import stopping
 from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
 from honeyguide.cli.crawling.work import USUAL_COLUMNS, listed_rows
@@ -294,7 +294,7 @@ class _Work:
         except BaseExceptionGroup as group:  # of tasks that failed together: one error is enough
             raise _first(group) from None
         finally:
-            hard_stop.release()
+            stopping.release()
         return True
 
     def _report(self, progress: Progress, summary: str, *, is_done: bool) -> None:

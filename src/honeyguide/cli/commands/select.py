@@ -1,6 +1,6 @@
-"""`honeyguide select` and `eval`: the pages worth a visit among the links of a page or file, and how good picks are.
+"""`honeyguide select`: the pages worth a visit among the links of a page or file.
 
-Owns: the commands, and the tables of selections and picks. Must not know: filters, scores, records (`app.pick`).
+Owns: the command, and the tables of selections and picks. Must not know: filters, scores, records (`app.pick`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,11 @@ import click
 from honeyguide.app import pick as selecting
 from honeyguide.app.arguments import strategy_profile, wishes_of
 from honeyguide.app.files import kind_of, name_of
-from honeyguide.app.tools.evaluate import (
-    EVAL_COLUMNS,
-    judge_picks,
-    site_record,
-    total_record,
-)
 from honeyguide.app.tools.pages import demo_page, load_page
 from honeyguide.app.tools.picked import explain_selection
-from honeyguide.cli.command import PARTIAL, Command, option, takes
+from honeyguide.cli.command import Command, option, takes
 from honeyguide.cli.commands.runs import show_explained
 from honeyguide.cli.commands.tools.links import note_address
-from honeyguide.cli.evaluation import show_evaluation, unjudged
 from honeyguide.cli.options import (
     address,
     column_option,
@@ -39,7 +32,6 @@ from honeyguide.cli.options import (
 from honeyguide.cli.output import (
     Column,
     emit,
-    given_format,
     is_plain,
     is_verbose,
     note,
@@ -48,7 +40,6 @@ from honeyguide.cli.output import (
     print_table,
     say,
     short_url,
-    usual_format,
     verbose_option,
 )
 from honeyguide.cli.progress import RowProgress
@@ -321,38 +312,3 @@ def show_record(record: Record) -> None:
     for page in record["replaced"]:
         say(f"  replaced {page['url']}: {page['reason']}")
     say()
-
-
-@dataclass(frozen=True, slots=True)
-class _EvalOptions:
-    gold: str = option(
-        "--gold PATH", "Labels: JSON lines, or a folder with a JSON file for each site.", required=True
-    )
-    cap: int = option("--cap N", "Judge the first N picks.", default=4, type=click.IntRange(1, 1000))
-
-
-@click.command(
-    "eval",
-    cls=Command,
-    examples=("honeyguide eval now.jsonl --gold gold.jsonl",),
-)
-@click.argument("picks", metavar="PICKS")
-@takes(options=_EvalOptions)
-@output_options
-def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's name
-    """Judge the picks of a run by labels of your own.
-
-    PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
-    and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
-    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record. honeyguide diff
-    compares two runs.
-    """
-    judged = judge_picks(picks, options.gold, cap=options.cap)
-    for line in unjudged(judged, name_of(picks), name_of(options.gold)):
-        note(line)
-    records = list(map(site_record, judged.sites))
-    if (given_format() or usual_format()) == "jsonl":
-        records.append(total_record(judged))
-    emit(records, EVAL_COLUMNS, lambda _: show_evaluation(judged))
-    if judged.missing:
-        click.get_current_context().exit(PARTIAL)

@@ -22,11 +22,17 @@ from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, opened_store, sites_of
 from honeyguide.app.watch import CLASSES, WatchBudget, WatchRequest, watch_store
-from honeyguide.cli import hard_stop
+from honeyguide.cli import stopping
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
 from honeyguide.cli.commands.plan import policy_option
-from honeyguide.cli.crawling.lines import PrintedPages, begin_output
-from honeyguide.cli.crawling.words import STOPPED, failed_words, refused_words, revisit_words
+from honeyguide.cli.crawling.lines import (
+    STOPPED,
+    PrintedPages,
+    begin_output,
+    failed_words,
+    refused_words,
+    revisit_words,
+)
 from honeyguide.cli.options import (
     FetchOptions,
     KeepOptions,
@@ -183,7 +189,7 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
             )
             with work.progress.shown(quiet=options.quiet or is_verbose(), no_color=is_plain()):
                 stopped = asyncio.run(work.run(watch_store(store, request, fetching.policy)))
-            hard_stop.release()
+            stopping.release()
             out.end(_stored_pages(store))
     visits = tally.visits
     if not options.quiet:

@@ -32,11 +32,13 @@ from honeyguide.app.files import (
 )
 from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
 from honeyguide.app.tools.kept import PageChoice, PageExport, choose, pages_of
-from honeyguide.cli import hard_stop
+from honeyguide.cli import stopping
 from honeyguide.cli.command import COUNT, Number, option
 from honeyguide.cli.crawling.helpers import Helpers
-from honeyguide.cli.crawling.lines import PrintedPages, TopPages, begin_output
-from honeyguide.cli.crawling.words import (
+from honeyguide.cli.crawling.lines import (
+    PrintedPages,
+    TopPages,
+    begin_output,
     failed_words,
     queue_words,
     refused_words,
@@ -230,13 +232,13 @@ class Work:
             self._dropped = summary.dropped
             return summary.stopped
 
-        hard_stop.limit(self.job.request.max_time_s)
+        stopping.limit(self.job.request.max_time_s)
         try:
             return asyncio.run(until_stopped(crawled()))
         except KeyboardInterrupt:
             return INTERRUPTED
         finally:
-            hard_stop.release()
+            stopping.release()
 
     def _check_new(self, out: Output) -> None:
         """Reject an output that holds pages of another crawl before there is a run."""

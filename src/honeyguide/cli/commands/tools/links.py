@@ -16,7 +16,6 @@ from honeyguide.app.files import name_of
 from honeyguide.app.runs import ACTION_WORDS
 from honeyguide.app.tools import scores
 from honeyguide.app.tools.pages import NOWHERE, link_records, load_page
-from honeyguide.app.tools.topic import LANE_WORDS
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     INSIDE_WORDS,
@@ -275,7 +274,9 @@ def _show_score(records: Iterable[Record], name: str) -> None:
         say(f"{number(record['relevance_score'])} of 10  {name}")
         if record["relevance_level"] is not None:
             action = record["action"]
-            say(f"{record['relevance_level']}: {ACTION_WORDS.get(action) or LANE_WORDS.get(action, action)}")
+            say(
+                f"{record['relevance_level']}: {ACTION_WORDS.get(action) or scores.LANE_WORDS.get(action, action)}"
+            )
         _show_points(record["points"])
         if record.get("topic_relevance") is not None:
             word = "about the topic" if is_relevant(record) else "not about the topic"

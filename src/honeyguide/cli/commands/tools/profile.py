@@ -1,8 +1,7 @@
-"""`honeyguide profile` and `learn`: list, show, check, start and learn profiles; `schema`: print the schema of records."""
+"""`honeyguide profile` and `schema`: list, show, check and start profiles; print the schema of records."""
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,27 +11,22 @@ import click
 
 from honeyguide.app.tools import profiles
 from honeyguide.app.tools.profiles import SCHEMAS, schema_text
-from honeyguide.cli.command import PARTIAL, Command, CommandGroup, option, takes
-from honeyguide.cli.options import FetchOptions, check_distinct, rejected_options
+from honeyguide.cli.command import Command, CommandGroup, option, takes
+from honeyguide.cli.options import rejected_options
 from honeyguide.cli.output import (
     Column,
     emit,
-    given_format,
-    is_plain,
     note,
     output_options,
     print_table,
     say,
-    usual_format,
 )
-from honeyguide.cli.progress import Progress
 from honeyguide.core.records.answers import ProfileCheckRecord, ProfileRecord
 from honeyguide.core.records.fields import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from honeyguide.app.tools.evaluate import LearnedProfile
     from honeyguide.core.records import Record
 
 
@@ -145,121 +139,6 @@ def _note_replaced(file: str, replaced: Sequence[str]) -> None:
     """Report the cards and lists that a profile replaces as a whole: a rule or word of its parent may be missed."""
     if replaced:
         note(f"{file}: replaces as a whole what it inherits: {', '.join(replaced)}")
-
-
-# --- learning ---
-
-
-@dataclass(frozen=True, slots=True)
-class _LearnOptions:
-    file: str | None = option("-o --output FILE", "Write the profile to FILE, if a change is worth it.")
-    force: bool = option("--force", "Overwrite the file if it exists.")
-    picks: str | None = option(
-        "--picks PICKS", "Records of pick for these sites; without them the sites are fetched."
-    )
-    strategy: str = option("--strategy NAME", "The strategy whose points change.", default="portfolio")
-    profile: str | None = option(
-        "--profile NAME", "Name or path of the profile to change.  [default: the strategy's own]"
-    )
-    cap: int | None = option(
-        "--cap N", "Judge the first N picks.  [default: the profile's, 4]", type=click.IntRange(1, 1000)
-    )
-    quiet: bool = option("-q --quiet", "Print no progress.")
-
-
-@click.command(
-    cls=Command,
-    examples=(
-        "honeyguide learn labels.jsonl -o my.toml",
-        "honeyguide learn labels.jsonl --picks picks.jsonl -o my.toml --force",
-    ),
-)
-@click.argument("labels", metavar="LABELS")
-@takes(options=_LearnOptions, fetching=FetchOptions)
-@output_options
-def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
-    """Propose other points and words for a profile, from pages that you labelled.
-
-    LABELS are those of `honeyguide eval --gold`: JSON lines with `site`, and the lists `core` (wanted), `acceptable` and `junk`
-    of paths or URLs; a few dozen sites. The result extends the profile: each change is a line with the pages that
-    ask for it. What it gains is judged on sites that it was not learned from. The exit code is 3 if a labelled site has no links.
-    """
-    from honeyguide.app.tools import evaluate as learning  # not for those who list profiles
-
-    check_distinct((labels, options.picks), (options.file,))
-    if options.file and not options.force and Path(options.file).exists():
-        raise click.UsageError(
-            f"{options.file} exists already; choose another name, or overwrite it with --force."
-        )
-    gold = learning.labels_of(labels)
-    learning.check_strategy(options.strategy, options.profile)
-    records = options.picks or _picked(list(gold), options, fetching)
-    progress = Progress("step", total=learning.STEPS)
-    with progress.shown(quiet=options.quiet, no_color=is_plain()):
-
-        def on_fold(done: int, steps: int) -> None:
-            progress.done, progress.total = done, steps
-            progress.update()
-
-        learned = learning.learn_from(
-            gold,
-            records,
-            strategy=options.strategy,
-            profile=options.profile,
-            cap=options.cap,
-            on_fold=on_fold,
-        )
-    found = learning.change_records(learned)
-    if (given_format() or usual_format()) == "jsonl":
-        found.append(learning.lesson_record(learned))
-    emit(found, learning.LEARN_COLUMNS, lambda _: _show_lesson(learned))
-    for line in learning.notes(learned):
-        note(line)
-    if options.file and learned.lesson.proposals:
-        profiles.write_profile(
-            Path(options.file), profiles.profile_text(learned, Path(options.file)), force=True
-        )
-        note(f"wrote {options.file}; try it with: honeyguide pick SITE --profile {options.file}")
-    elif options.file:
-        note(f"{options.file} is not written, because no change is worth it")
-    if learned.missing:
-        click.get_current_context().exit(PARTIAL)
-
-
-def _picked(sites: list[str], options: _LearnOptions, fetching: FetchOptions) -> list[Record]:
-    """Pick from the labelled sites, as the profile is now."""
-    from honeyguide.app.pick import PickRequest, pick_sites
-
-    records: dict[int, Record] = {}
-    progress = Progress("site", total=len(sites))
-    request = PickRequest(strategy=options.strategy, profile=options.profile, cap=options.cap)
-    with progress.shown(quiet=options.quiet, no_color=is_plain()):
-
-        def finish(place: int, record: Record) -> None:
-            records[place] = record
-            progress.done += 1
-            progress.update()
-
-        asyncio.run(pick_sites(sites, request, fetching.policy, finish))
-    return [records[place] for place in sorted(records)]
-
-
-def _show_lesson(learned: LearnedProfile) -> None:
-    for line in _lesson_lines(learned):
-        say(line)
-
-
-def _lesson_lines(learned: LearnedProfile) -> Iterator[str]:
-    from honeyguide.app.tools.evaluate import figures, sentence
-
-    lesson = learned.lesson
-    yield f"{learned.profile.name} on {learned.sites} labelled sites: {figures(lesson.before)}"
-    if not lesson.proposals:
-        yield f"No change is worth it: none of them helps on held-out sites ({lesson.folds} folds)."
-        return
-    yield f"With these changes, on held-out sites ({lesson.folds} folds): {figures(lesson.after)}"
-    for proposal in lesson.proposals:
-        yield f"  {sentence(proposal, lesson.folds)}"
 
 
 @click.command(cls=Command, examples=("honeyguide schema plan", "honeyguide schema signals"))

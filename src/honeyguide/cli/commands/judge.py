@@ -1,0 +1,282 @@
+"""`honeyguide diff`, `eval` and `learn`: what changed between two runs, how good picks are by labels, and what labels teach.
+
+Owns: the commands and their tables. Must not know: how figures are made and changes chosen (`app.tools.evaluate`). Start
+reading at `diff`, `eval` and `learn`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from honeyguide.app.files import name_of
+from honeyguide.app.tools import evaluate
+from honeyguide.app.tools.evaluate import interval, name_sites, verdict
+from honeyguide.app.tools.profiles import profile_text, write_profile
+from honeyguide.app.tools.results import compare_picks, compare_plans, is_pick_file
+from honeyguide.cli.command import PARTIAL, Command, option, takes
+from honeyguide.cli.options import FetchOptions, check_distinct
+from honeyguide.cli.output import (
+    Column,
+    emit,
+    given_format,
+    is_plain,
+    note,
+    number,
+    output_options,
+    points,
+    print_table,
+    say,
+    usual_format,
+)
+from honeyguide.cli.progress import Progress
+from honeyguide.core.records.answers import PickChangeRecord, PlanChangeRecord
+from honeyguide.core.records.fields import columns
+from honeyguide.core.url.url import display
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from honeyguide.app.tools.evaluate import Evaluation, LearnedProfile, Totals
+    from honeyguide.core.records import Record
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide diff before.jsonl now.jsonl",
+        "honeyguide diff before.jsonl now.jsonl --format csv",
+    ),
+)
+@click.argument("earlier", metavar="A")
+@click.argument("later", metavar="B")
+@output_options
+def diff(earlier: str, later: str) -> None:
+    """Say what changed from one file of picks or plans to another, and why.
+
+    A is the earlier file and B the later one: JSON lines of honeyguide pick, or of honeyguide plan, which may also be CSV or
+    Parquet. No labels are needed.
+    """
+    kinds = {is_pick_file(earlier), is_pick_file(later)} - {None}
+    if len(kinds) > 1:
+        raise click.UsageError("One file has picks and the other a plan; give two of one kind.")
+    if True not in kinds:
+        changes = compare_plans(earlier, later)
+        emit(changes, columns(PlanChangeRecord), lambda _: _show_changes(changes))
+        return
+    changes, alone = compare_picks(earlier, later)
+    if alone:
+        note(f"only one of the files has {name_sites(alone)}: not compared")
+    emit(changes, columns(PickChangeRecord), lambda _: _show_changes(changes))
+
+
+def _show_changes(changes: Sequence[Record]) -> None:
+    is_plan = any("points" in change for change in changes)
+    if not changes:
+        say("Nothing changed.")
+        return
+    rows = []
+    for change in changes:
+        scores = [f"{number(change['score_before'])} to {number(change['score'])}"] if is_plan else []
+        rows.append([change["change"], *scores, "\n  ".join([display(change["url"]), *_causes(change)])])
+    scored = (Column.whole("Score"),) if is_plan else ()
+    print_table((Column.whole("Change"), *scored, Column("URL and why")), rows)
+    say()
+    say(", ".join(f"{count:,} {kind}" for kind, count in Counter(c["change"] for c in changes).items()))
+
+
+def _causes(change: Record) -> list[str]:
+    """Write the sentences of a change, then the points that differ."""
+    if "points" not in change:
+        return [change["reason"]]
+    paid = [f"{points(entry['points'])} {entry['reason']}" for entry in change["points"]]
+    return [*change["reasons"][: len(change["reasons"]) - len(paid)], *paid]
+
+
+# --- labels ---
+
+
+@dataclass(frozen=True, slots=True)
+class _EvalOptions:
+    gold: str = option(
+        "--gold PATH", "Labels: JSON lines, or a folder with a JSON file for each site.", required=True
+    )
+    cap: int = option("--cap N", "Judge the first N picks.", default=4, type=click.IntRange(1, 1000))
+
+
+@click.command(
+    "eval",
+    cls=Command,
+    examples=("honeyguide eval now.jsonl --gold gold.jsonl",),
+)
+@click.argument("picks", metavar="PICKS")
+@takes(options=_EvalOptions)
+@output_options
+def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's name
+    """Judge the picks of a run by labels of your own.
+
+    PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
+    and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
+    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record. honeyguide diff
+    compares two runs.
+    """
+    judged = evaluate.judge_picks(picks, options.gold, cap=options.cap)
+    if judged.missing:
+        note(f"{name_of(picks)} has no record of {name_sites(judged.missing)}: judged as no picks")
+    if judged.unlabelled:
+        note(f"{name_of(options.gold)} has no labels of {name_sites(judged.unlabelled)}: not judged")
+    records = list(map(evaluate.site_record, judged.sites))
+    if (given_format() or usual_format()) == "jsonl":
+        records.append(evaluate.total_record(judged))
+    emit(records, evaluate.EVAL_COLUMNS, lambda _: _show_evaluation(judged))
+    if judged.missing:
+        click.get_current_context().exit(PARTIAL)
+
+
+def _show_evaluation(judged: Evaluation) -> None:
+    counts = tuple(Column.number(name) for name in ("Picks", "Core", "Good", "Junk"))
+    rows = [[s.site, *map(str, (len(s.labels), s.core, s.good, s.junk)), verdict(s)] for s in judged.sites]
+    print_table((Column("Site"), *counts, Column.whole("Verdict")), rows)
+    say()
+    totals = judged.totals
+    rows = [
+        [name, *map(str, (tally.picks, tally.core, tally.good, tally.junk)), _percent(tally.precision)]
+        for name, tally in (*totals.buckets.items(), ("all", totals.picks))
+    ]
+    print_table((Column("Bucket"), *counts, Column.number("Precision")), rows)
+    say()
+    for line in _total_lines(totals):
+        say(line)
+    if (first := judged.first_links) is not None:
+        say()
+        say("For comparison, the first links of each homepage:")
+        for line in _total_lines(first):
+            say(f"  {line}")
+
+
+def _total_lines(totals: Totals) -> Iterator[str]:
+    counts = totals.picks
+    good = _with_interval(totals.good, totals.sites)
+    yield f"{totals.good} of {totals.sites} sites good ({good}), {totals.core} by core pages alone"
+    yield f"{counts.junk} junk in {counts.picks} picks ({_with_interval(counts.junk, counts.picks)})"
+    picked = _with_interval(counts.core, totals.could)
+    yield f"{counts.core} of {totals.could} core pages that fit ({picked}); {_percent(totals.coverage)} of all core pages"
+
+
+def _with_interval(part: int, whole: int) -> str:
+    """Write a share with the interval in which it lies with 95 % probability."""
+    ends = interval(part, whole)
+    return "-" if ends is None else f"{part / whole:.0%}, interval {ends[0]:.0%} to {ends[1]:.0%}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+# --- learning ---
+
+
+@dataclass(frozen=True, slots=True)
+class _LearnOptions:
+    file: str | None = option("-o --output FILE", "Write the profile to FILE, if a change is worth it.")
+    force: bool = option("--force", "Overwrite the file if it exists.")
+    picks: str | None = option(
+        "--picks PICKS", "Records of pick for these sites; without them the sites are fetched."
+    )
+    strategy: str = option("--strategy NAME", "The strategy whose points change.", default="portfolio")
+    profile: str | None = option(
+        "--profile NAME", "Name or path of the profile to change.  [default: the strategy's own]"
+    )
+    cap: int | None = option(
+        "--cap N", "Judge the first N picks.  [default: the profile's, 4]", type=click.IntRange(1, 1000)
+    )
+    quiet: bool = option("-q --quiet", "Print no progress.")
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "honeyguide learn labels.jsonl -o my.toml",
+        "honeyguide learn labels.jsonl --picks picks.jsonl -o my.toml --force",
+    ),
+)
+@click.argument("labels", metavar="LABELS")
+@takes(options=_LearnOptions, fetching=FetchOptions)
+@output_options
+def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
+    """Propose other points and words for a profile, from pages that you labelled.
+
+    LABELS are those of `honeyguide eval --gold`: JSON lines with `site`, and the lists `core` (wanted), `acceptable` and `junk`
+    of paths or URLs; a few dozen sites. The result extends the profile: each change is a line with the pages that
+    ask for it. What it gains is judged on sites that it was not learned from. The exit code is 3 if a labelled site has no links.
+    """
+    check_distinct((labels, options.picks), (options.file,))
+    if options.file and not options.force and Path(options.file).exists():
+        raise click.UsageError(
+            f"{options.file} exists already; choose another name, or overwrite it with --force."
+        )
+    gold = evaluate.labels_of(labels)
+    evaluate.check_strategy(options.strategy, options.profile)
+    records = options.picks or _picked(list(gold), options, fetching)
+    progress = Progress("step", total=evaluate.STEPS)
+    with progress.shown(quiet=options.quiet, no_color=is_plain()):
+
+        def on_fold(done: int, steps: int) -> None:
+            progress.done, progress.total = done, steps
+            progress.update()
+
+        learned = evaluate.learn_from(
+            gold,
+            records,
+            strategy=options.strategy,
+            profile=options.profile,
+            cap=options.cap,
+            on_fold=on_fold,
+        )
+    found = evaluate.change_records(learned)
+    if (given_format() or usual_format()) == "jsonl":
+        found.append(evaluate.lesson_record(learned))
+    emit(found, evaluate.LEARN_COLUMNS, lambda _: _show_lesson(learned))
+    for line in evaluate.notes(learned):
+        note(line)
+    if options.file and learned.lesson.proposals:
+        write_profile(Path(options.file), profile_text(learned, Path(options.file)), force=True)
+        note(f"wrote {options.file}; try it with: honeyguide pick SITE --profile {options.file}")
+    elif options.file:
+        note(f"{options.file} is not written, because no change is worth it")
+    if learned.missing:
+        click.get_current_context().exit(PARTIAL)
+
+
+def _picked(sites: list[str], options: _LearnOptions, fetching: FetchOptions) -> list[Record]:
+    """Pick from the labelled sites, as the profile is now."""
+    from honeyguide.app.pick import PickRequest, pick_sites
+
+    records: dict[int, Record] = {}
+    progress = Progress("site", total=len(sites))
+    request = PickRequest(strategy=options.strategy, profile=options.profile, cap=options.cap)
+    with progress.shown(quiet=options.quiet, no_color=is_plain()):
+
+        def finish(place: int, record: Record) -> None:
+            records[place] = record
+            progress.done += 1
+            progress.update()
+
+        asyncio.run(pick_sites(sites, request, fetching.policy, finish))
+    return [records[place] for place in sorted(records)]
+
+
+def _show_lesson(learned: LearnedProfile) -> None:
+    lesson, figures = learned.lesson, evaluate.figures
+    say(f"{learned.profile.name} on {learned.sites} labelled sites: {figures(lesson.before)}")
+    if not lesson.proposals:
+        say(f"No change is worth it: none of them helps on held-out sites ({lesson.folds} folds).")
+        return
+    say(f"With these changes, on held-out sites ({lesson.folds} folds): {figures(lesson.after)}")
+    for proposal in lesson.proposals:
+        say(f"  {evaluate.sentence(proposal, lesson.folds)}")
