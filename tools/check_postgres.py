@@ -400,7 +400,7 @@ ANALYZE;
 
 def run_claims(place: Place) -> dict[str, object]:
     """What a claim of 16 hosts costs the server with many queued URLs, many hosts and many that rest; and while a reader holds on."""
-    from honeyguide.testing.contracts.builders import ask, spec
+    from honeyguide.testing.contracts import ask, spec
 
     urls, hosts, resting = (100_000, 10_000, 2_000) if place.quick else (1_000_000, 100_000, 20_000)
     store = open_store(place.server.new_database())

@@ -10,7 +10,7 @@ import honeyguide
 from honeyguide.adapters.output.tables import PICK_COLUMNS, write_table
 from honeyguide.core.records.fields import PageRecord, PlanRecord
 from honeyguide.errors import InputError
-from honeyguide.testing.contracts.builders import page
+from honeyguide.testing.contracts import page
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import honeyguide
-from honeyguide.testing.contracts.contents import noise
+from honeyguide.testing.contracts.history import noise
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:

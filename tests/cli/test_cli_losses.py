@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.testing.contracts.builders import found, spec
+from honeyguide.testing.contracts import found, spec
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:

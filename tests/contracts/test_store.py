@@ -20,11 +20,10 @@ from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.why import Why
 from honeyguide.errors import SchemaMismatchError, StoreBusyError, StoreError
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.contents import ContentsContract
-from honeyguide.testing.contracts.history import HistoryContract
-from honeyguide.testing.contracts.learning import LearningContract
-from honeyguide.testing.contracts.store import SITE, StoreContract, ask, found, page, paths, spec
-from honeyguide.testing.contracts.workers import WorkersContract
+from honeyguide.testing.contracts import SITE, ask, found, page, paths, spec
+from honeyguide.testing.contracts.history import ContentsContract, HistoryContract
+from honeyguide.testing.contracts.store import StoreContract
+from honeyguide.testing.contracts.workers import LearningContract, WorkersContract
 from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from postgres_server import server
 
-from honeyguide.testing.contracts.contents import ContentsContract
-from honeyguide.testing.contracts.history import HistoryContract
-from honeyguide.testing.contracts.learning import LearningContract
+from honeyguide.testing.contracts.history import ContentsContract, HistoryContract
 from honeyguide.testing.contracts.store import StoreContract
-from honeyguide.testing.contracts.workers import WorkersContract
+from honeyguide.testing.contracts.workers import LearningContract, WorkersContract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from honeyguide.core.crawl.frontier import Budgets, Done
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.errors import StoreBusyError, StoreError
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.store import ask, found, page, paths, spec
+from honeyguide.testing.contracts import ask, found, page, paths, spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -35,8 +35,8 @@ from honeyguide.core.text.printable import is_deeper
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, PatternError, SchemaMismatchError, StoreError
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.store import ask, digest, page, spec
-from honeyguide.testing.contracts.store import found as link
+from honeyguide.testing.contracts import ask, digest, page, spec
+from honeyguide.testing.contracts import found as link
 
 HANG_CPU_S = (
     60  # what took minutes takes milliseconds now; this only keeps a broken version from running all day

@@ -13,7 +13,7 @@ from honeyguide.core.crawl.frontier import SitePace
 from honeyguide.core.url.url import Url
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.jobs.request import spec_of
-from honeyguide.testing.contracts.builders import ask, found
+from honeyguide.testing.contracts import ask, found
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 from honeyguide.testing.memory_store import MemoryStore
 

@@ -17,7 +17,7 @@ from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.store import ask, digest, found, page, spec
+from honeyguide.testing.contracts import ask, digest, found, page, spec
 from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from honeyguide.core.recrawl.history import Visit
 from honeyguide.core.why import Why
 from honeyguide.errors import StoreError
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.store import ask, digest, found, spec
+from honeyguide.testing.contracts import ask, digest, found, spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -13,7 +13,7 @@ from honeyguide.adapters.store.common import contents
 from honeyguide.adapters.store.common.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.errors import StoreError
-from honeyguide.testing.contracts.contents import kept, noise
+from honeyguide.testing.contracts.history import kept, noise
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,7 +20,7 @@ from honeyguide.core.recrawl.clocks import EDGES_H
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import StoreError
-from honeyguide.testing.contracts.store import found, spec
+from honeyguide.testing.contracts import found, spec
 from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 from honeyguide.adapters.store.sqlite import store as module
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.errors import StoreError
-from honeyguide.testing.contracts.builders import ask, found, spec
+from honeyguide.testing.contracts import ask, found, spec
 
 
 def working(path: Path, urls: int = 3) -> SqliteStore:
@@ -96,7 +96,7 @@ def test_a_store_that_was_closed_is_copied_whole(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.testing.contracts.builders import found, spec
+from honeyguide.testing.contracts import found, spec
 store = SqliteStore(sys.argv[1])
 store.queue(store.runs.begin(spec(), 0.0)).add([found("/a"), found("/b")])
 store.flush()

@@ -15,7 +15,7 @@ from honeyguide.adapters.store.sqlite.database import SqliteDatabase
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import RunSpec
 from honeyguide.errors import StoreBusyError
-from honeyguide.testing.contracts.builders import ask, found
+from honeyguide.testing.contracts import ask, found
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ def test_what_two_processes_commit_stays_although_one_looks_into_its_own_store(t
 KILLED = """
 import os, sys
 from honeyguide import open_store
-from honeyguide.testing.contracts.builders import ask
+from honeyguide.testing.contracts import ask
 store = open_store(sys.argv[1])
 granted = store.queue(store.runs.list()[0]).claim(ask(limit=2))
 store.flush()

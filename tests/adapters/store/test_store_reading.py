@@ -15,7 +15,7 @@ from honeyguide import open_store, plan_store
 from honeyguide.adapters.store.sqlite.files import has_log
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
 from honeyguide.errors import SchemaMismatchError, StoreError
-from honeyguide.testing.contracts.store import found, spec
+from honeyguide.testing.contracts import found, spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

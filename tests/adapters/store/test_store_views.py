@@ -11,7 +11,7 @@ from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.store import SITE, ask, found, page, spec
+from honeyguide.testing.contracts import SITE, ask, found, page, spec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,18 +23,27 @@ from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.builders import SITE, ask, digest, found, paths
+from honeyguide.testing.contracts import SITE, StoreSuite, ask, digest, found, paths, spec
 
 if TYPE_CHECKING:
+    from honeyguide.core.crawl.frontier import FrontierRow
     from honeyguide.ports.store import Queue
 
 
-class LimitsContract:
-    """The suite. `make_queue` gives a new one each time."""
+class LimitsContract(StoreSuite):
+    """The part of `StoreContract` on limits and redirects."""
 
     def make_queue(self, *links: Discovered) -> Queue:
         """Make a queue with something in it."""
-        raise NotImplementedError
+        queue = self.store.queue(self.store.runs.begin(spec(), 0.0))
+        queue.add(links)
+        return queue
+
+    def row(self, queue: Queue, path: str) -> FrontierRow:
+        """Give what a queue tells of a URL, and insist on it."""
+        found = queue.find(digest(path))
+        assert found is not None
+        return found[0]
 
     def make_lease(self, *links: Discovered) -> tuple[Queue, Lease]:
         """Make such a queue, and claim the best link."""
@@ -48,9 +57,7 @@ class LimitsContract:
         target = Url.parse(f"{SITE}/target")
         queue.commit_page(lease, Intake(Done(), findings=Findings(), target=(digest("/target"), target)))
         assert not queue.claim(ask()).leases
-        row = queue.find(digest("/target"))
-        assert row is not None
-        assert row[0].why == Why("redirected", f"{SITE}/a leads here")
+        assert self.row(queue, "/target").why == Why("redirected", f"{SITE}/a leads here")
 
     def test_the_target_of_a_redirect_belongs_to_its_own_site(self) -> None:
         outside = found("https://b.example/met", out=Why("other-site", "b.example"))
@@ -72,9 +79,8 @@ class LimitsContract:
         for lease in (first, second):
             arrived = (digest("/target"), target.url)
             queue.commit_page(lease, Intake(Done(), findings=Findings(), target=arrived))
-        told = queue.find(digest("/target"))
-        assert told is not None
-        assert (told[0].state, told[0].due_at) == (State.DONE, None)
+        row = self.row(queue, "/target")
+        assert (row.state, row.due_at) == (State.DONE, None)
         assert queue.claim(ask(99.0)).rest == NoClaim("complete")
 
     # --- limits ---
@@ -119,9 +125,7 @@ class LimitsContract:
         queue.commit_page(again, Intake(Retry(60.0, Why("http-503", "later"))))
         queue.adopt(ask(900.0, limit=0))  # the others are queued as before
         assert queue.drop_deep(1) == 3
-        told = queue.find(digest("/3"))
-        assert told is not None
-        assert told[0].why == Why("max-depth", "3 links from a seed; the limit is 1")
+        assert self.row(queue, "/3").why == Why("max-depth", "3 links from a seed; the limit is 1")
         assert paths(queue.claim(ask(900.0, limit=9)).leases) == ["/due", "/0", "/1"]
         assert queue.drop_deep(1) == 0
         assert queue.reopen("max-depth", 3) == 2

@@ -1,18 +1,13 @@
-"""What every `Store` promises, as a suite that any of them can run. Public on purpose: plugins are tested with it.
+"""What every `Runs`, `Queue` and `Ledger` of a store promises to one worker.
 
-Owns: `StoreContract`; the builders it uses are in `testing/contracts/builders.py`, limits and redirects in `testing/contracts/limits.py`. Must
-not know: any adapter, any job. Derive one class from the five suites (`StoreContract` here, `HistoryContract`, `WorkersContract`,
-`ContentsContract` and `LearningContract` in the modules beside), and give it `make_store` and `make_workers`; pytest finds the rest.
+Owns: `StoreContract`; limits and redirects are in `limits.py`. Must not know: any adapter, any job.
 """
 
 from __future__ import annotations
 
 # ruff: noqa: S101, D102 - this is a test suite: it asserts, and the names of its tests say what
-from typing import TYPE_CHECKING
-
 from honeyguide.core.crawl.frontier import (
     PASSING_RULES,
-    Discovered,
     Done,
     Dropped,
     NoClaim,
@@ -26,29 +21,12 @@ from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.builders import SITE, ask, digest, drain, found, page, paths, spec, visits
+from honeyguide.testing.contracts import SITE, ask, digest, drain, found, page, paths, spec, visits
 from honeyguide.testing.contracts.limits import LimitsContract
-
-if TYPE_CHECKING:
-    from honeyguide.ports.store import Queue, Store
-
-
-__all__ = ["SITE", "StoreContract", "ask", "digest", "drain", "found", "page", "paths", "spec"]
 
 
 class StoreContract(LimitsContract):
-    """The suite. `make_store` gives a new, empty store each time."""
-
-    def make_store(self) -> Store:
-        """Make an empty store."""
-        raise NotImplementedError
-
-    def make_queue(self, *links: Discovered) -> Queue:
-        """Make a queue with something in it."""
-        store = self.make_store()
-        queue = store.queue(store.runs.begin(spec(), 0.0))
-        queue.add(links)
-        return queue
+    """Promises of `Runs`, `Queue` and `Ledger`."""
 
     # --- order ---
 
@@ -311,36 +289,37 @@ class StoreContract(LimitsContract):
     # --- runs ---
 
     def test_the_same_command_goes_on_and_fresh_starts_over(self) -> None:
-        store = self.make_store()
-        run = store.runs.begin(spec(), 1.0)
-        store.queue(run).add([found("/a")])
-        assert drain(store.queue(run)) == ["/a"]
-        store.runs.end(run, "complete", 2.0)
-        again = store.runs.begin(spec(), 3.0)
+        run = self.store.runs.begin(spec(), 1.0)
+        self.store.queue(run).add([found("/a")])
+        assert drain(self.store.queue(run)) == ["/a"]
+        self.store.runs.end(run, "complete", 2.0)
+        again = self.store.runs.begin(spec(), 3.0)
         assert (again.id, again.fetched) == (run.id, 1)
-        other = store.runs.begin(spec("two", topic="water"), 4.0)
-        fresh = store.runs.begin(spec(), 5.0, restart=True)
+        other = self.store.runs.begin(spec("two", topic="water"), 4.0)
+        fresh = self.store.runs.begin(spec(), 5.0, restart=True)
         assert len({run.id, other.id, fresh.id}) == 3
-        assert store.runs.begin(spec(), 6.0).id == fresh.id
-        assert not store.queue(fresh).known([digest("/a")])
-        assert [(r.spec.key, r.fetched) for r in store.runs.list()] == [("one", 1), ("two", 0), ("one", 0)]
+        assert self.store.runs.begin(spec(), 6.0).id == fresh.id
+        assert not self.store.queue(fresh).known([digest("/a")])
+        assert [(r.spec.key, r.fetched) for r in self.store.runs.list()] == [
+            ("one", 1),
+            ("two", 0),
+            ("one", 0),
+        ]
 
     def test_leases_left_behind_are_adopted_in_claim_order(self) -> None:
-        store = self.make_store()
-        run = store.runs.begin(spec(), 0.0)
-        queue = store.queue(run)
+        run = self.store.runs.begin(spec(), 0.0)
+        queue = self.store.queue(run)
         queue.add([found(f"/{n}") for n in range(4)])
         queue.claim(ask(limit=3))
-        adopted = store.queue(run).adopt(ask(700.0, limit=2))
+        adopted = self.store.queue(run).adopt(ask(700.0, limit=2))
         assert paths(adopted) == ["/0", "/1"]
         assert [(lease.claim, lease.attempt) for lease in adopted] == [(1, 1), (2, 1)]
-        assert paths(store.queue(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
+        assert paths(self.store.queue(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
 
     def test_leases_that_were_released_are_adopted_at_once(self) -> None:
-        store = self.make_store()
-        run = store.runs.begin(spec(), 0.0)
-        queue = store.queue(run)
+        run = self.store.runs.begin(spec(), 0.0)
+        queue = self.store.queue(run)
         queue.add([found(f"/{n}") for n in range(4)])
         queue.claim(ask(limit=2))
         queue.release(0.0)
-        assert paths(store.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+        assert paths(self.store.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
