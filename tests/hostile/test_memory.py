@@ -25,10 +25,9 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, TooLargeError, UnreachableError
 from honeyguide.jobs import results
 from honeyguide.jobs.crawl import Crawler
-from honeyguide.jobs.events import fetch_or_fail
 from honeyguide.jobs.politeness import PoliteFetcher
 from honeyguide.jobs.request import CrawlRequest
-from honeyguide.jobs.results import Results
+from honeyguide.jobs.results import Results, fetch_or_fail
 from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
 from honeyguide.testing.fakes import FrozenClock, LoopbackServer, response
 from honeyguide.testing.memory_store import MemoryStore

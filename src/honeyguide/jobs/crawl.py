@@ -23,10 +23,10 @@ from honeyguide.core.crawl.frontier import Claimed, ClaimRequest, Dropped, Retry
 from honeyguide.core.crawl.judge import CrawlContext, seeds_again, seeds_of
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
-from honeyguide.jobs.events import event_of, fetch_or_fail
+from honeyguide.jobs.heartbeat import Presence
 from honeyguide.jobs.intake import PageAttachments, PageIntake
 from honeyguide.jobs.request import CrawlRequest, budgets_of, context_of, spec_of
-from honeyguide.jobs.results import CrawlSummary, Results
+from honeyguide.jobs.results import CrawlSummary, Results, event_of, fetch_or_fail
 from honeyguide.ports.fetch import PacedFetcher, Trip
 from honeyguide.ports.store import Intake
 
@@ -133,7 +133,8 @@ class Session:
         self._wake = asyncio.Event()
         self._applied = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
-        self._renewed_at = self._committed_at = crawler.clock.now()
+        self._committed_at = crawler.clock.now()
+        self._presence = Presence(self._queue, self._committed_at, self._rules.lease_s)
         self._uncommitted = 0
         self._is_late = False
         self._wait_until: float | None = None
@@ -159,16 +160,22 @@ class Session:
                 await asyncio.sleep(0)  # the fetches that this started go out before the next page is read
             elif self._wait_until is not None:
                 await self._rest(self._wait_until)
-            elif self._is_late:
+            elif self._is_late or self._is_drained():
                 self._is_late = False
                 self.send(machine.Tick(self.clock.now()))
             else:
-                self._commit()
                 self._wake.clear()
+                self._commit()
                 with suppress(TimeoutError):  # no longer than the heartbeat allows, which a commit sends
-                    async with asyncio.timeout(self._rules.lease_s / 4):
+                    async with asyncio.timeout(self._presence.beat_s):
                         await self._wake.wait()
         return self.stopped
+
+    def _is_drained(self) -> bool:
+        """Tell whether a worker that was asked to stop waits for nothing any more."""
+        stop_at = self._presence.stop_at
+        is_fetching = not self._presence.requested.isdisjoint(self._tasks)
+        return stop_at is not None and (not is_fetching or self.clock.now() >= stop_at)
 
     def begin(self) -> tuple[Lease, ...]:
         """Queue the seeds, take over the leases of dead workers, and restore what traps had learnt."""
@@ -207,10 +214,14 @@ class Session:
 
     async def _rest(self, until: float) -> None:
         """Wait for a pause to end, or for time to run out."""
-        self._commit()
         if self._request.max_time_s is not None:
             until = min(until, self._state.started_at + self._request.max_time_s)
-        await self.clock.sleep(max(0.0, until - self.clock.now()))
+        while self.stopped is None:
+            self._commit()
+            left_s = until - self.clock.now()
+            await self.clock.sleep(min(max(0.0, left_s), self._presence.beat_s))
+            if left_s <= self._presence.beat_s:
+                break
         self._wait_until = None
         self.send(machine.Tick(self.clock.now()))
 
@@ -314,13 +325,15 @@ class Session:
         if self._paced is not None:
             before = max(tries, lease.attempt - 1)  # also in earlier rounds of a watch
             may_leave = None if lease.is_seed else partial(self._may_leave, lease)
-            trip = Trip(max(1, self._rules.max_attempts - before), may_leave)
+            on_start = partial(self._on_start, lease)
+            trip = Trip(max(1, self._rules.max_attempts - before), may_leave, on_start)
             fetch = partial(self._paced.fetch, trip=trip)
         async with self._slots:
             try:
                 got = await fetch_or_fail(lease.url, fetch(lease.url, validators=validators))
             except FetchError as error:
                 got = error
+        self._presence.requested.discard(lease.claim)
         at = self.clock.now()
         self._tries[lease.url] = tries = tries + got.tries
         self.results.put(lease.claim, got, at)
@@ -381,12 +394,33 @@ class Session:
         In this order a kill repeats what the store knows as leased, and nothing else.
         """
         now = self.clock.now()
-        if now - self._renewed_at >= self._rules.lease_s / 4:
-            self._queue.renew(now, now + self._rules.lease_s)
-            self._renewed_at = now
+        if self._presence.is_due(now):
+            self._beat(now)
         self._store.flush()
         self._committed_at, self._uncommitted = now, 0
         self.start_fetches()
+
+    def _beat(self, now: float) -> None:
+        """Send a heartbeat. If the answer is to stop, what was not requested yet is left to others."""
+        presence = self._presence
+        was_stopping = presence.stop_at is not None
+        presence.beat(now, self._pages, (slot.lease.claim for slot in self._state.window))
+        if presence.stop_at is not None and not was_stopping:
+            for claim in self._tasks.keys() - presence.requested:
+                self._tasks.pop(claim).cancel()
+            self.granted.clear()
+            self.send(machine.StopAsked(now))
+            self._wake.set()
+
+    def _on_start(self, lease: Lease) -> None:
+        """Before each request: after a pause of this whole process, ask the store whether the lease is still ours."""
+        now = self.clock.now()
+        if self._presence.may_be_lost(now):
+            with self._store.transaction():
+                self._beat(now)
+            self._store.flush()
+        if not self._presence.start(lease.claim):
+            raise asyncio.CancelledError
 
     def start_fetches(self) -> None:
         """Fetch what was granted."""

@@ -29,8 +29,8 @@ from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.why import Why
 from honeyguide.errors import FetchError, ForbiddenError, TimedOutError, UrlError
-from honeyguide.jobs.events import fetch_or_fail
 from honeyguide.jobs.homepage import complete, language_choice, read_frames, why_empty, why_nothing
+from honeyguide.jobs.results import fetch_or_fail
 from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports.fetch import Part, RobotsFetcher
 

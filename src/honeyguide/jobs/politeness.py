@@ -89,6 +89,7 @@ class _Allowance:
 
     seconds: float
     tries: int
+    on_start: Callable[[], None] | None = None
 
 
 class PoliteFetcher:
@@ -128,9 +129,8 @@ class PoliteFetcher:
         if self.hold is not None and part is Part.PAGE:
             await self.hold()
         here, elapsed_s, is_moved = url, 0.0, True
-        left = _Allowance(
-            self._policy.trip_timeout_s, min(self._policy.retries + 1, trip.tries or self._policy.retries + 1)
-        )
+        tries = min(self._policy.retries + 1, trip.tries or self._policy.retries + 1)
+        left = _Allowance(self._policy.trip_timeout_s, tries, trip.on_start)
         hops: tuple[str, ...] = ()
         owner = (validators and validators.of) or url  # validators belong to one URL and are sent to no other
         while True:
@@ -330,7 +330,7 @@ class PoliteFetcher:
         try:
             async with host.in_flight:
                 async with host.turn:
-                    await self._start(url, host, left.seconds + rested_s)
+                    await self._start(url, host, left, rested_s)
                 left.seconds -= host.rested_s - rested_s
                 try:
                     yield host
@@ -339,11 +339,13 @@ class PoliteFetcher:
         finally:
             host.users -= 1
 
-    async def _start(self, url: Url, host: _Host, most_rested_s: float) -> None:
+    async def _start(self, url: Url, host: _Host, left: _Allowance, rested_s: float) -> None:
         """Wait until the host may be requested and a slot is free; returns with the slot held and the start recorded.
 
-        All pauses of the host together may be `most_rested_s` long: those that others wait for in line before us count.
+        All pauses of the host together, after the `rested_s` that were before, may be as long as is left: those that others wait for
+        in line before us count.
         """
+        most_rested_s = left.seconds + rested_s
         while True:
             while (wait_s := host.wait_s(self._clock.now())) > 0:
                 blocked_s = self._blocked_s(url)
@@ -353,12 +355,24 @@ class PoliteFetcher:
                 host.rested_s += blocked_s
                 await self._clock.sleep(wait_s)
             await self._everywhere.acquire()
-            now = self._clock.now()
-            if host.wait_s(now) <= 0:  # another answer may have blocked the host meanwhile
-                gap = gap_s(url.site, host.starts, host.delay_s, self._policy.jitter)
-                host.starts, host.ready_at = host.starts + 1, now + gap
+            if self._begin(url, host, left):
                 return
             self._everywhere.release()
+
+    def _begin(self, url: Url, host: _Host, left: _Allowance) -> bool:
+        """Record the start of a request; False if another answer has blocked the host while we waited for the slot."""
+        try:
+            if left.on_start is not None:
+                left.on_start()
+        except BaseException:  # put in order whatever it is, and raised again
+            self._everywhere.release()
+            raise
+        now = self._clock.now()
+        if host.wait_s(now) > 0:
+            return False
+        gap = gap_s(url.site, host.starts, host.delay_s, self._policy.jitter)
+        host.starts, host.ready_at = host.starts + 1, now + gap
+        return True
 
     def _blocked_s(self, url: Url) -> float:
         """Return how many seconds of the wait the host itself asked for."""

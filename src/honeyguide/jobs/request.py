@@ -30,7 +30,7 @@ from honeyguide.errors import (
     Problem,
     shown,
 )
-from honeyguide.jobs.events import fetch_or_fail
+from honeyguide.jobs.results import fetch_or_fail
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:

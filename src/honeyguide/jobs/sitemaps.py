@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from honeyguide.core.crawl.sitemap import place_sitemap_urls
 from honeyguide.core.url.url import Url
 from honeyguide.errors import FetchError, InputError, UrlError
-from honeyguide.jobs.events import fetch_or_fail
+from honeyguide.jobs.results import fetch_or_fail
 from honeyguide.ports.fetch import Part, RobotsFetcher
 
 if TYPE_CHECKING:

@@ -86,10 +86,14 @@ class Fetched:
 
 
 class Trip(NamedTuple):
-    """How far a fetch may go: how often a page may be requested, and whether a redirect to another site may be followed."""
+    """How far a fetch may go: how often a page may be requested, and whether a redirect to another site may be followed.
+
+    `on_start` is called right before each request; what it raises ends the fetch, and nothing is requested.
+    """
 
     tries: int | None = None
     may_leave: Callable[[Url], Awaitable[bool]] | None = None
+    on_start: Callable[[], None] | None = None
 
 
 ANYWHERE = Trip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +26,26 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock
+
+
+class Heartbeat(NamedTuple):
+    """The answer to a heartbeat: whether our leases are still ours, and whether somebody asks us to stop."""
+
+    is_held: bool = True
+    is_stopping: bool = False
+
+
+class WorkerState(NamedTuple):
+    """A process that works on a run: where it is, when it began, when it was last seen, and how many pages it had fetched by then."""
+
+    id: int
+    host: str
+    pid: int
+    run: int | None
+    started_at: float
+    seen_at: float
+    pages: int
+    is_stopping: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +139,8 @@ class Queue(Ledger, Protocol):
     def adopt(self, request: frontier.ClaimRequest) -> tuple[Lease, ...]:
         """Take over the leases of workers that are gone, in claim order, up to the limit; the rest is queued."""
 
-    def renew(self, now: float, until: float) -> None:
-        """Send a heartbeat: our leases stay ours until then."""
+    def renew(self, now: float, until: float, pages: int = 0) -> Heartbeat:
+        """Send a heartbeat: our leases stay ours until then, unless we were taken for gone. We have fetched so many pages."""
 
     def release(self, now: float) -> None:
         """Leave all our leases to whoever comes next."""
@@ -257,6 +277,12 @@ class Runs(Protocol):
 
     def list(self) -> Sequence[Run]:
         """List all runs, oldest first."""
+
+    def workers(self, now: float) -> Sequence[WorkerState]:
+        """List the processes that work on the runs."""
+
+    def stop_workers(self, now: float, run: int | None = None) -> int:
+        """Ask the workers of a run, or of all runs, to stop when what they fetch is committed; returns how many there are."""
 
 
 @runtime_checkable

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.profile import LearnerRules
     from honeyguide.core.url.url import Url
     from honeyguide.core.why import Why
-    from honeyguide.ports.store import KeptPage
+    from honeyguide.ports.store import KeptPage, WorkerState
 
 
 @dataclass(slots=True)
@@ -223,6 +223,7 @@ class MemoryRuns:
 
     def __init__(self) -> None:
         self.data: dict[int, MemoryRun] = {}
+        self.states: dict[int, WorkerState] = {}  # of the workers of all runs
 
     def begin(self, spec: RunSpec, now: float, *, restart: bool = False) -> Run:
         found = [run for run in self.list() if run.spec.key == spec.key]
@@ -242,7 +243,15 @@ class MemoryRuns:
 
     def list(self) -> Sequence[Run]:
         runs = self.data.values()
-        return [replace(one.run, fetched=one.totals["fetched"], claims=one.totals["claims"]) for one in runs]
+        return [replace(one.run, fetched=one.totals["fetched"]) for one in runs]
+
+    def workers(self, now: float) -> Sequence[WorkerState]:  # noqa: ARG002 - whoever is gone has no state
+        return list(self.states.values())
+
+    def stop_workers(self, now: float, run: int | None = None) -> int:
+        found = [one for one in self.workers(now) if run in (None, one.run)]
+        self.states.update((one.id, one._replace(is_stopping=True)) for one in found)
+        return len(found)
 
 
 class MemoryHistory:

@@ -35,7 +35,7 @@ from honeyguide.core.crawl.placement import rank_again, rank_by_units, rank_due,
 from honeyguide.core.crawl.traps import UrlShape
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.why import Why
-from honeyguide.ports.store import PageView
+from honeyguide.ports.store import Heartbeat, PageView, WorkerState
 from honeyguide.testing.memory_run import (
     MemoryContents,
     MemoryEntry,
@@ -61,7 +61,7 @@ class MemoryQueue(MemoryRun):
 
     def __init__(self, data: MemoryRun, store: MemoryStore) -> None:
         self.__dict__.update(data.__dict__)  # one run, however many workers: everything in it is shared
-        self._worker, self._workers = store.worker, store.workers
+        self._worker, self._workers, self._states = store.worker, store.workers, store.runs.states
         self._history = store.history
 
     def claim(self, request: ClaimRequest) -> Claimed:
@@ -108,6 +108,7 @@ class MemoryQueue(MemoryRun):
 
     def _take(self, entry: MemoryEntry, request: ClaimRequest) -> Lease:
         """Make an entry ours, and its site."""
+        self._register(request.now)
         site, found, me = self.site_of(entry), entry.found, self._worker
         self._workers[me] = max(self._workers.get(me, 0.0), request.until)
         starts = start_at(request, site.next_at, site.delay_s, is_abandoned=site.worker not in (None, me))
@@ -133,6 +134,7 @@ class MemoryQueue(MemoryRun):
 
     def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
         left = self._left_behind(request.now)
+        self._register(request.now)
         self._give_back(left[request.limit :])
         return tuple(self._take(entry, request) for entry in left[: request.limit])
 
@@ -148,8 +150,15 @@ class MemoryQueue(MemoryRun):
                 entry.attempts = 0 if entry.state == State.DONE else entry.attempts
                 entry.due_at, entry.state = None, State.QUEUED
 
-    def renew(self, now: float, until: float) -> None:  # noqa: ARG002 - the model needs no time of the last heartbeat
+    def renew(self, now: float, until: float, pages: int = 0) -> Heartbeat:
         self._workers[self._worker] = max(self._workers.get(self._worker, 0.0), until)
+        self._register(now)
+        state = self._states[self._worker] = self._states[self._worker]._replace(seen_at=now, pages=pages)
+        return Heartbeat(is_stopping=state.is_stopping)
+
+    def _register(self, now: float) -> None:
+        state = WorkerState(self._worker, "memory", 0, self.run.id, now, now, 0, is_stopping=False)
+        self._states.setdefault(self._worker, state)
 
     def release(self, now: float) -> None:
         for entry in self.by_id:
@@ -396,5 +405,6 @@ class MemoryStore:
 
     def close(self) -> None:
         self.workers.pop(self.worker, None)
+        self.runs.states.pop(self.worker, None)
 
     abandon = close

@@ -22,8 +22,8 @@ from honeyguide.core.url.scope import classify_url
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ForbiddenError, InputError, UnreachableError
 from honeyguide.jobs.crawl import Crawler, Session
-from honeyguide.jobs.events import event_of
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
+from honeyguide.jobs.results import event_of
 from honeyguide.ports.fetch import Fetched, Headers
 
 if TYPE_CHECKING:

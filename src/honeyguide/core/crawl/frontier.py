@@ -234,10 +234,14 @@ class NoClaim(NamedTuple):
 
 
 class Claimed(NamedTuple):
-    """Leases in claim order; `rest` says what stands in the way where there are none."""
+    """Leases in claim order; `rest` says what stands in the way where there are none.
+
+    `is_shared` says that the hosts are divided among several workers: then the sequence of pages is not promised.
+    """
 
     leases: tuple[Lease, ...] = ()
     rest: NoClaim = NoClaim("complete")
+    is_shared: bool = False
 
 
 def digest_of(url: Url, tracking: Tracking) -> int:
@@ -357,7 +361,6 @@ class Run:
     started_at: float
     updated_at: float
     fetched: int = 0
-    claims: int = 0
     stopped: str | None = None
 
 

@@ -86,12 +86,19 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time passed."""
+    """Time passed; or, after `StopAsked`, nothing is being fetched any more."""
 
     now: float
 
 
-Event = Adopted | LeasesClaimed | Answered | Failed | Tick
+@dataclass(frozen=True, slots=True)
+class StopAsked:
+    """Somebody asks this worker to stop: nothing more is claimed."""
+
+    now: float
+
+
+Event = Adopted | LeasesClaimed | Answered | Failed | Tick | StopAsked
 
 
 # --- commands ---
@@ -171,6 +178,7 @@ class CrawlState(NamedTuple):
     closed: frozenset[str] = frozenset()
     stopping: str | None = None
     is_claiming: bool = False
+    is_shared: bool = False  # among several workers: then results are applied as they come
     fetched_at: float = 0.0  # the last page that was fetched
 
 
@@ -197,6 +205,9 @@ def step(state: CrawlState, event: Event) -> tuple[CrawlState, tuple[Command, ..
             if state.stopping is not None:
                 return _wind_up(state, state.stopping)
             return _advance(state, now) if state.window else _claim(state, now)
+        case StopAsked():
+            state = state._replace(stopping=state.stopping or "stopped")
+            return state, () if state.window else (Stop(state.stopping or ""),)
         case _:
             assert_never(event)
 
@@ -225,7 +236,9 @@ def _wind_up(state: CrawlState, why: str) -> tuple[CrawlState, tuple[Command, ..
 def _take(state: CrawlState, granted: Claimed, now: float) -> tuple[CrawlState, tuple[Command, ...]]:
     """Put leases into the window; without any, apply a result, wait, or stop."""
     slots = tuple(Slot(lease) for lease in granted.leases)
-    state = state._replace(window=state.window + slots, is_claiming=False)
+    state = state._replace(
+        window=state.window + slots, is_claiming=False, is_shared=state.is_shared or granted.is_shared
+    )
     fetches = tuple(Fetch(lease) for lease in granted.leases)
     if state.window:
         state, more = _advance(state, now)
@@ -249,10 +262,15 @@ def _why(rest: NoClaim, limits: CrawlLimits) -> str:
 
 
 def _advance(state: CrawlState, now: float) -> tuple[CrawlState, tuple[Command, ...]]:
-    """Apply the oldest result if it is there, then ask for leases before the next one: that is the rule."""
-    if not state.window or state.window[0].ended is None or state.is_claiming:
+    """Apply the oldest result if it is there, then ask for leases before the next one: that is the rule.
+
+    Among several workers no sequence is promised, so a host that is slow does not hold up the others.
+    """
+    found = state.window if state.is_shared else state.window[:1]
+    place = next((at for at, slot in enumerate(found) if slot.ended is not None), None)
+    if place is None or state.is_claiming:
         return state, ()
-    slot, window = state.window[0], state.window[1:]
+    slot, window = state.window[place], state.window[:place] + state.window[place + 1 :]
     state, commands = _end(state._replace(window=window), slot)
     state, more = _claim(state, now)
     return state, commands + more

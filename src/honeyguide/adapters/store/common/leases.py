@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.store.common.database import Database
     from honeyguide.adapters.store.common.workers import SqlWorkers
     from honeyguide.core.crawl.frontier import ClaimRequest, KnownState, SitePace
+    from honeyguide.ports.store import Heartbeat
 
 
 _PARENTS = 1024  # URLs of pages that gave entries their place: a few of them lead to most others
@@ -191,7 +192,7 @@ class SqlLeases(SqlLedger):
         return request.delay_s == 0 and head.delay_s == 0
 
     def _lease(self, head: SiteHead, request: ClaimRequest) -> Lease:
-        me = self._workers.register(request.now, request.until)
+        me = self._workers.register(request.now, request.until, self._run)
         claim = head.run_claims + 1
         worth = self._worths.note(head.site, head.entry, request.learner) if request.learner else None
         *row, group, rank, entry = self._db.changed(self._sql["lease"], (claim, me, worth, head.entry))[0]
@@ -236,9 +237,9 @@ class SqlLeases(SqlLedger):
         self._workers.dismiss_gone()
         left = self._left_behind(request.now, _NOBODY)  # ours, too, if our heartbeat has expired
         taken: list[Lease] = []
+        me = self._workers.register(request.now, request.until, self._run)
         if left:
-            me = self._workers.register(request.now, request.until)
-            self._workers.beat(request.now, request.until)
+            self._workers.beat(request.now, request.until, self._run)
             for one in left[: request.limit]:
                 row = self._db.changed(self._sql["take_over"], (me, one.entry))[0]
                 starts = self._start_at(request, one)
@@ -248,7 +249,8 @@ class SqlLeases(SqlLedger):
         return tuple(taken)
 
     def _left_behind(self, now: float, me: int) -> list[LeftLease]:
-        """List the leases of workers that are gone."""
+        """List the leases of workers that are gone; one whose heartbeat has expired cannot come back by a late one."""
+        self._workers.expire(now, me)
         return list(map(LeftLease._make, self._db.all(self._sql["leased"], (self._run, now, me))))
 
     def _sweep(self, now: float) -> None:
@@ -262,8 +264,8 @@ class SqlLeases(SqlLedger):
             self._states.pop(one.digest, None)
         self._refresh(one.site for one in left)
 
-    def renew(self, now: float, until: float) -> None:
-        self._workers.beat(now, until)
+    def renew(self, now: float, until: float, pages: int = 0) -> Heartbeat:
+        return self._workers.beat(now, until, self._run, pages)
 
     def release(self, now: float) -> None:
         self._db.begin_write()

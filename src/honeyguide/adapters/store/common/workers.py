@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from honeyguide.adapters.store.common.database import reads
+from honeyguide.ports.store import Heartbeat
 
 if TYPE_CHECKING:
     from honeyguide.adapters.store.common.database import Database
@@ -40,17 +41,33 @@ class SqlWorkers:
             self._id = known and known[0]
         return -1 if self._id is None else self._id
 
-    def register(self, now: float, until: float) -> int:
-        """Give our number as a holder of leases, whose heartbeat expires then."""
+    def register(self, now: float, until: float, run: int) -> int:
+        """Give our number as a worker of a run, whose heartbeat expires then."""
         if self.id < 0:
-            values = (socket.gethostname(), os.getpid(), self._token, now, until)
+            values = (socket.gethostname(), os.getpid(), self._token, now, until, run)
             ((self._id,),) = self._db.changed(self._sql["register"], values)
         return self.id
 
-    def beat(self, now: float, until: float) -> None:
-        """Send a heartbeat; one that was taken for gone begins again, and holds nothing."""
-        if self.id >= 0 and not self._db.write(self._sql["heartbeat"], (now, until, self.id)).rowcount:
-            self._id = None
+    def beat(self, now: float, until: float, run: int, pages: int = 0) -> Heartbeat:
+        """Send a heartbeat; a worker that was taken for gone begins again, and holds nothing."""
+        if self.id < 0:
+            return Heartbeat()
+        found = self._db.changed(self._sql["heartbeat"], (now, until, run, pages, self.id))
+        if found:
+            return Heartbeat(is_stopping=bool(found[0][0]))
+        self.lose()
+        self.register(now, until, run)
+        return Heartbeat(is_held=False)
+
+    def lose(self) -> None:
+        """Forget our number, because others have struck it out."""
+        self._id, self._token = None, uuid4().hex
+        _alive.add(self._token)
+
+    def expire(self, now: float, me: int) -> None:
+        """Strike out workers whose heartbeat has expired, but for `me`."""
+        if (self.id,) in map(tuple, self._db.changed(self._sql["expire"], (now, me))):
+            self.lose()
 
     def forget(self) -> None:
         """Forget our number: what was undone may have given it."""
@@ -61,7 +78,7 @@ class SqlWorkers:
         """Strike out workers that are surely gone, because no process of this machine has their number."""
         self._db.begin_write()
         others = self._db.all(self._sql["workers"], (self.id,))
-        gone = [(number,) for number, host, pid, token in others if not _is_alive(host, pid, token)]
+        gone = [(number,) for number, host, pid, token in others if not is_alive(host, pid, token)]
         self._db.write_many(self._sql["dismiss"], gone)
         return bool(gone)
 
@@ -75,7 +92,7 @@ class SqlWorkers:
             self._db.write(self._sql["dismiss"], (self.id,))
 
 
-def _is_alive(host: str, pid: int, token: str) -> bool:
+def is_alive(host: str, pid: int, token: str) -> bool:
     """Tell whether a worker may still be there; when in doubt it is, until its heartbeat expires."""
     if host != socket.gethostname():
         return True

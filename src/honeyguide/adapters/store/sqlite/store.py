@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-VERSION = 9  # of sql/schema.sql
+VERSION = 10  # of sql/schema.sql
 _MAGIC = b"SQLite format 3\x00"
 _READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (

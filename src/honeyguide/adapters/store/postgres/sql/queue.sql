@@ -28,51 +28,65 @@ SELECT 1 FROM run WHERE id = $1 FOR UPDATE;
 UPDATE site SET is_ready = true
 WHERE id IN (SELECT id FROM site WHERE run = $1 AND NOT is_ready AND blocked_until <= $2 ORDER BY id FOR UPDATE SKIP LOCKED);
 
+-- name: crowd
+-- How many other workers the run has, among how many hosts they divide it (no more than each may hold), and whether we are one of them still.
+-- Hosts are counted only if there are others.
+WITH others AS (SELECT count(*) AS n FROM worker WHERE run = $1 AND expires_at > $2 AND id <> $3)
+SELECT others.n, CASE WHEN others.n = 0 THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM site WHERE run = $1 AND head_entry IS NOT NULL
+    AND is_ready AND leased = 0 LIMIT $4 * (others.n + 1)) free)
+  + (SELECT count(DISTINCT site) FROM entry WHERE run = $1 AND state = 1) END,
+  $3 < 0 OR EXISTS (SELECT 1 FROM worker WHERE id = $3)
+FROM others;
+
+-- name: used
+-- What is used up of the budget of pages.
+SELECT (SELECT coalesce(sum(n), 0)::bigint FROM counter WHERE run = $1 AND name = 'fetched'), (SELECT count(*) FROM entry WHERE run = $1 AND state = 1);
+
 -- name: sites_by_head
--- Sites with something queued that may be asked, the one whose best entry is best first: those after a place, some at a time.
-SELECT s.id, s.name, s.is_external, s.blocked_until, s.fetched, s.leased, s.head_entry, s.worker,
-  EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker AND w.expires_at > $3), s.next_at, s.delay_s,
-  0::bigint, 0::bigint, 0::bigint, false, s.head_rank
-FROM site s
-WHERE s.run = $1 AND s.head_entry IS NOT NULL AND s.is_ready AND s.head_rank < $2 AND (s.head_rank, s.head_entry) > ($4, $5)
-ORDER BY s.head_rank, s.head_entry LIMIT $6;
+-- Sites with something queued that may be asked, the one whose best entry is best first: some of them, from a place on, each with its
+-- best entries. With the first of them come those whose rest is over. A worker is alive while it has a row.
+SELECT s.id, s.name, s.is_external, s.blocked_until, s.fetched, s.leased, s.head_entry, s.worker, EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker),
+  s.next_at, s.delay_s, s.head_rank, s.is_ready, CASE WHEN $7::int > 0 THEN (SELECT json_agg(json_build_array(e.rank, e.id)) FROM
+    (SELECT rank, id FROM entry WHERE site = s.id AND link_group = 0 AND state = 0 AND due_at IS NULL ORDER BY rank, id LIMIT $7::int) e) END
+FROM (
+  (SELECT * FROM site WHERE run = $1 AND head_entry IS NOT NULL AND is_ready AND head_rank < $2 AND (head_rank, head_entry) >= ($4, $5)
+  ORDER BY head_rank, head_entry LIMIT $6)
+  UNION ALL SELECT * FROM site WHERE run = $1 AND NOT is_ready AND blocked_until <= $3 AND head_entry IS NOT NULL AND head_rank < $2 AND $8::boolean) s;
 
--- name: site_head
--- One site as it is now, locked, or nothing while another worker changes it. `$3` asks for what of the budget is used.
-SELECT s.id, s.name, s.is_external, s.blocked_until, s.fetched, s.leased, s.head_entry, s.worker,
-  EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker AND w.expires_at > $2), s.next_at, s.delay_s,
-  CASE WHEN $3::boolean THEN (SELECT coalesce(sum(n), 0)::bigint FROM counter WHERE run = s.run AND name = 'fetched') ELSE 0 END,
-  CASE WHEN $3::boolean THEN (SELECT count(*) FROM entry e WHERE e.run = s.run AND e.state = 1) ELSE 0 END,
-  0::bigint, false, s.head_rank
-FROM site s
-WHERE s.id = $1 FOR UPDATE OF s SKIP LOCKED;
-
--- name: resting_sites
--- Sites with something queued that may not be asked before some time.
-SELECT s.name, s.blocked_until, s.fetched + s.leased, s.is_external, s.head_rank FROM site s
-WHERE s.run = $1 AND NOT s.is_ready AND s.head_entry IS NOT NULL AND s.head_rank < $2 ORDER BY s.blocked_until LIMIT 10000;
+-- name: waiting_sites
+-- Sites with something queued: until when they rest, what of their budget is used.
+(SELECT name, blocked_until, fetched + leased, is_external, head_rank FROM site
+WHERE run = $1 AND head_entry IS NOT NULL AND is_ready AND head_rank < $2 ORDER BY head_rank, head_entry LIMIT 1000)
+UNION ALL (SELECT name, blocked_until, fetched + leased, is_external, head_rank FROM site
+WHERE run = $1 AND NOT is_ready AND head_entry IS NOT NULL AND head_rank < $2 ORDER BY blocked_until LIMIT 1000);
 
 -- name: is_late
-SELECT EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.state = 1
-    AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > $2 OR w.id = $3)))
-  OR EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.state IN (0, 2));
-
--- name: claims
--- Claims are numbered without gaps, one worker at a time.
-SELECT claims FROM run WHERE id = $1 FOR UPDATE;
-
--- name: set_claims
-UPDATE run SET claims = $1 WHERE id = $2;
+-- Whether something is due; with `$4`, also whether workers are gone that held something.
+SELECT EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.state IN (0, 2))
+  OR ($4::boolean AND EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.state = 1
+    AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > $2 OR w.id = $3))));
 
 -- name: lease
-UPDATE entry SET state = 1, claim = $1, worker = $2, attempts = attempts + 1, priority = coalesce($3, priority) WHERE id = $4 AND state = 0
-RETURNING url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth,
-  (SELECT p.url FROM entry p WHERE p.id = entry.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = entry.digest),
-  rank, (SELECT g.name FROM link_group g WHERE g.id = entry.link_group), link_group,
-  (SELECT e.rank FROM entry e WHERE e.site = entry.site AND e.link_group = entry.link_group AND e.state = 0 AND e.due_at IS NULL
-    AND e.id <> entry.id ORDER BY e.rank, e.id LIMIT 1),
-  (SELECT e.id FROM entry e WHERE e.site = entry.site AND e.link_group = entry.link_group AND e.state = 0 AND e.due_at IS NULL
-    AND e.id <> entry.id ORDER BY e.rank, e.id LIMIT 1);
+-- Lease what was chosen: sites, entries, the heads and workers of the sites as they were looked at, the worths of the entries. A site that
+-- somebody changes just now, or has changed since, is left out; all of them are, if we were taken for gone. Whoever deletes our row
+-- waits for sites, so we do not wait for our row. The last columns are what `worths.py` wants to know: the next entry of the group.
+WITH chosen AS (
+  SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[]) WITH ORDINALITY AS c (site, entry, head, worker, worth, place)),
+me AS MATERIALIZED (SELECT id FROM worker WHERE id = $7 FOR KEY SHARE SKIP LOCKED),
+locked AS MATERIALIZED (
+  SELECT s.id FROM (SELECT DISTINCT site, head, worker FROM chosen) c JOIN site s ON s.id = c.site
+  WHERE s.head_entry = c.head AND coalesce(s.worker, -1) = c.worker AND EXISTS (SELECT 1 FROM me) FOR UPDATE OF s SKIP LOCKED),
+numbered AS MATERIALIZED (
+  SELECT place, entry, worth, nextval($6::regclass) AS claim FROM (SELECT * FROM chosen WHERE site IN (SELECT id FROM locked) ORDER BY place) ordered)
+UPDATE entry e SET state = 1, claim = n.claim, worker = $7, attempts = attempts + 1, priority = coalesce(n.worth, priority)
+FROM numbered n WHERE e.id = n.entry AND e.state = 0
+RETURNING n.place, e.claim, url, digest, is_seed, visits, attempts, depth, lane, priority, score, weak_pages, hub_depth,
+  (SELECT p.url FROM entry p WHERE p.id = e.parent), EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest),
+  rank, (SELECT g.name FROM link_group g WHERE g.id = e.link_group), link_group,
+  CASE WHEN $8::boolean THEN (SELECT o.rank FROM entry o WHERE o.site = e.site AND o.link_group = e.link_group AND o.state = 0 AND o.due_at IS NULL
+    AND o.id <> e.id ORDER BY o.rank, o.id LIMIT 1) END,
+  CASE WHEN $8::boolean THEN (SELECT o.id FROM entry o WHERE o.site = e.site AND o.link_group = e.link_group AND o.state = 0 AND o.due_at IS NULL
+    AND o.id <> e.id ORDER BY o.rank, o.id LIMIT 1) END;
 
 -- name: take_over
 UPDATE entry SET worker = $1 WHERE id = $2
@@ -85,10 +99,11 @@ RETURNING url, digest, is_seed, visits, attempts, depth, lane, priority, score, 
 UPDATE entry SET worker = NULL WHERE run = $1 AND state = 1 AND worker = $2 AND claim <> ALL ($3::bigint[]);
 
 -- name: refresh
-UPDATE site SET (head_rank, head_entry) =
-  (SELECT e.rank, e.id FROM entry e WHERE e.site = site.id AND e.link_group = 0 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1),
-  is_stale = true
-WHERE id = $1;
+-- A site whose best entry is still the same is left alone: each change of a row leaves an old one behind.
+UPDATE site SET (head_rank, head_entry) = (best.rank, best.id), is_stale = true
+FROM (SELECT $1::bigint AS site) one LEFT JOIN LATERAL
+  (SELECT e.rank, e.id FROM entry e WHERE e.site = one.site AND e.link_group = 0 AND e.state = 0 AND e.due_at IS NULL ORDER BY e.rank, e.id LIMIT 1) best ON true
+WHERE site.id = one.site AND NOT (is_stale AND head_entry IS NOT DISTINCT FROM best.id AND head_rank IS NOT DISTINCT FROM best.rank);
 
 -- name: lock_sites
 -- All sites that a page touches, in order, before anything else is locked.
@@ -97,8 +112,7 @@ SELECT id, name FROM site WHERE run = $1 AND name = ANY ($2::text[]) ORDER BY id
 -- name: lock_late
 -- The sites of what `leased` and `due` are about to queue again.
 SELECT s.id FROM site s WHERE s.id IN (
-  SELECT e.site FROM entry e WHERE e.run = $1 AND e.state = 1
-    AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > $2 OR w.id = $3))
+  SELECT e.site FROM entry e WHERE e.run = $1 AND e.state = 1 AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w))
   UNION SELECT e.site FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.state IN (0, 2))
 ORDER BY s.id FOR UPDATE;
 
@@ -112,6 +126,11 @@ SELECT count(*) FROM unnest($2::bigint[]) d CROSS JOIN LATERAL (SELECT id FROM e
 -- That a site needs no pause is known after its robots.txt was read: see `pace`.
 UPDATE site SET next_at = greatest(next_at, $1), delay_s = coalesce(delay_s, nullif($2::double precision, 0.0)), worker = $3 WHERE id = $4;
 
+-- name: hold_sites
+-- The same for sites that were leased just now, which have their worker already.
+UPDATE site SET next_at = greatest(next_at, h.starts), delay_s = coalesce(site.delay_s, nullif(h.delay_s, 0.0))
+FROM unnest($1::double precision[], $2::double precision[], $3::bigint[]) h (starts, delay_s, id) WHERE site.id = h.id;
+
 -- name: pace
 -- And whoever has no lease of a site any more leaves it to others.
 UPDATE site SET next_at = greatest(next_at, $1), delay_s = $2, worker = nullif(worker, $3) WHERE id = $4;
@@ -121,8 +140,7 @@ UPDATE site SET fetched = fetched + CASE WHEN id = $1 THEN 1 ELSE -1 END WHERE i
 
 -- name: leased
 SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, s.next_at, s.delay_s, e.rank FROM entry e JOIN site s ON s.id = e.site
-WHERE e.run = $1 AND e.state = 1
-AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > $2 OR w.id = $3))
+WHERE e.run = $1 AND e.state = 1 AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w))
 ORDER BY e.claim FOR UPDATE OF e SKIP LOCKED;
 
 -- name: give_back
@@ -257,7 +275,7 @@ UPDATE site SET blocked_until = CASE WHEN $1::double precision IS NULL THEN 0 EL
 WHERE run = $2 AND name = $3;
 
 -- name: add_site
-UPDATE site SET is_inside = true, is_external = false WHERE id = $1;
+UPDATE site SET is_inside = true, is_external = false WHERE id = $1 AND (is_external OR NOT is_inside);
 
 -- name: all_sites
 SELECT id FROM site WHERE run = $1;

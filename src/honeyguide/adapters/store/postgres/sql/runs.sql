@@ -13,7 +13,7 @@ SELECT extract(epoch FROM statement_timestamp())::double precision;
 SELECT pg_advisory_xact_lock(hashtextextended('honeyguide ' || $1, 0));
 
 -- name: latest
-SELECT id, key, command, topic, profile, profile_hash, request, started_at, updated_at, claims,
+SELECT id, key, command, topic, profile, profile_hash, request, started_at, updated_at, 0,
   (SELECT coalesce(sum(n), 0)::bigint FROM counter c WHERE c.run = run.id AND c.name = 'fetched'), 0, 0, stopped
 FROM run WHERE key = $1 ORDER BY id DESC LIMIT 1;
 
@@ -28,7 +28,7 @@ UPDATE run SET stopped = NULL, request = coalesce($1, request), updated_at = gre
 UPDATE run SET stopped = $1, updated_at = greatest(updated_at, $2) WHERE id = $3;
 
 -- name: all
-SELECT id, key, command, topic, profile, profile_hash, request, started_at, updated_at, claims,
+SELECT id, key, command, topic, profile, profile_hash, request, started_at, updated_at, 0,
   (SELECT coalesce(sum(n), 0)::bigint FROM counter c WHERE c.run = run.id AND c.name = 'fetched'), 0, 0, stopped
 FROM run ORDER BY id;
 
@@ -70,13 +70,24 @@ OR EXISTS (SELECT 1 FROM entry e WHERE e.run = r.id AND e.state = 1 AND e.rank <
 ORDER BY id DESC;
 
 -- name: register
-INSERT INTO worker (host, pid, token, seen_at, expires_at, started_at) VALUES ($1, $2, $3, $4, $5, $4) RETURNING id;
+INSERT INTO worker (host, pid, token, seen_at, expires_at, started_at, run) VALUES ($1, $2, $3, $4, $5, $4, $6) RETURNING id;
 
 -- name: registered
 SELECT id FROM worker WHERE token = $1;
 
 -- name: heartbeat
-UPDATE worker SET seen_at = greatest(seen_at, $1), expires_at = greatest(expires_at, $2) WHERE id = $3;
+UPDATE worker SET seen_at = greatest(seen_at, $1), expires_at = greatest(expires_at, $2), run = $3, pages = $4 WHERE id = $5 RETURNING is_stopping;
+
+-- name: expire
+-- Whoever is silent for too long is gone: from here on its heartbeats and its claims find no row.
+DELETE FROM worker WHERE expires_at <= $1 AND id <> $2 RETURNING id;
+
+-- name: list_workers
+SELECT id, host, pid, run, started_at, seen_at, pages, is_stopping, token FROM worker WHERE expires_at > $1 ORDER BY id;
+
+-- name: stop_workers
+-- All of the store, or those of a run.
+UPDATE worker SET is_stopping = true WHERE ($1::bigint IS NULL OR run = $1) AND expires_at > $2 RETURNING id;
 
 -- name: workers
 SELECT id, host, pid, token FROM worker WHERE id <> $1;

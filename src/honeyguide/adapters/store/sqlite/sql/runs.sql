@@ -67,13 +67,23 @@ OR EXISTS (SELECT 1 FROM entry e WHERE e.run = r.id AND e.state = 1 AND e.rank <
 ORDER BY id DESC;
 
 -- name: register
-INSERT INTO worker (host, pid, token, seen_at, expires_at) VALUES (?, ?, ?, ?, ?) RETURNING id;
+INSERT INTO worker (host, pid, token, seen_at, expires_at, started_at, run) VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?6) RETURNING id;
 
 -- name: registered
 SELECT id FROM worker WHERE token = ?;
 
 -- name: heartbeat
-UPDATE worker SET seen_at = max(seen_at, ?), expires_at = max(expires_at, ?) WHERE id = ?;
+UPDATE worker SET seen_at = max(seen_at, ?), expires_at = max(expires_at, ?), run = ?, pages = ? WHERE id = ? RETURNING is_stopping;
+
+-- name: expire
+DELETE FROM worker WHERE expires_at <= ? AND id != ? RETURNING id;
+
+-- name: list_workers
+SELECT id, host, pid, run, started_at, seen_at, pages, is_stopping, token FROM worker WHERE expires_at > ? ORDER BY id;
+
+-- name: stop_workers
+-- All of the store, or those of a run.
+UPDATE worker SET is_stopping = 1 WHERE (?1 IS NULL OR run = ?1) AND expires_at > ?2 RETURNING id;
 
 -- name: workers
 SELECT id, host, pid, token FROM worker WHERE id != ?;

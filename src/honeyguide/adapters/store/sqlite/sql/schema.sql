@@ -24,14 +24,18 @@ CREATE TABLE run (
 ) STRICT;
 CREATE INDEX run_key ON run (key, id);
 
--- Processes that hold leases. One that is gone, or whose heartbeat has expired, holds none.
+-- Processes that work on runs. One that is gone, or whose heartbeat has expired, holds no lease.
 CREATE TABLE worker (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   host TEXT NOT NULL,
   pid INTEGER NOT NULL,
   token TEXT NOT NULL UNIQUE,
+  started_at REAL NOT NULL,
   seen_at REAL NOT NULL,
-  expires_at REAL NOT NULL
+  expires_at REAL NOT NULL,
+  run INTEGER,                         -- the one that it works on
+  pages INTEGER NOT NULL DEFAULT 0,    -- that it has fetched, as of its last heartbeat
+  is_stopping INTEGER NOT NULL DEFAULT 0 CHECK (is_stopping IN (0, 1)) -- somebody asks it to end after what it fetches
 ) STRICT;
 
 -- The sites of a run. `head_*` is its best queued entry, so that the best site is found without looking at entries.
