@@ -411,7 +411,7 @@ def test_statistics_are_no_other_schema(tmp_path: Path) -> None:
         "UPDATE entry SET url = x'ff'", "UPDATE entry SET visits = ''", "UPDATE entry SET claim = zeroblob(9)", "UPDATE run SET claims = 'x'",
         "UPDATE visit SET record = ''", "DELETE FROM entry", "UPDATE entry SET priority = 'high'", "UPDATE worker SET pid = 9e999",
         "INSERT INTO shape VALUES (1, 1, 'f', 0, 0, 9e999)", "INSERT INTO shape VALUES (1, 1, 'f', 0, 0, x'ff')", "UPDATE run SET topic = x'00'",
-        "INSERT INTO worker VALUES (99, 7, 'x', 'y', 0, 0)",
+        "INSERT INTO worker (id, host, pid, token, started_at, seen_at, expires_at) VALUES (99, 7, 'x', 'y', 0, 0, 0)",
     ],
 )  # fmt: skip
 def test_values_that_we_never_write_are_damage(statement: str, tmp_path: Path) -> None:
