@@ -106,7 +106,7 @@ def score_frame(frame: Any, *, now: datetime | None = None, profile: Profile | s
 
 def plan_sql(dialect: str, *, now: datetime | None = None, profile: Profile | str | Path = "news") -> str:
     """Write the plan card of a profile as SQL for `duckdb`, `postgres` or `spark`: the scores of a table `known`."""
-    from honeyguide.bulk.sql import plan_sql as write  # for those who have a database
+    from honeyguide.core.rules.sql import plan_sql as write  # for those who have a database
 
     return write(profile_of(profile), moment_of(now), dialect)
 

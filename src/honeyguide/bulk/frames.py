@@ -1,6 +1,6 @@
 """Frames of known URLs: scores, levels and reasons as three more columns, for tables that are in memory already.
 
-Owns: `with_scores`. Must not know: files, other libraries' frames (`app`). Rows are checked as those of files are, so a wrong
+Owns: `with_scores`, `scores_of`. Must not know: files, other libraries' frames (`app`). Rows are checked as those of files are, so a wrong
 value is the same sentence. polars is an extra, so this module is imported on demand.
 """
 
@@ -28,27 +28,14 @@ if TYPE_CHECKING:
 ADDED = ("score", "level", "reasons")
 _NAME = "the frame"
 _BITS = "^paid\\..*$"
-_PLACE = "place of the row"
 
 
 def with_scores(frame: pl.DataFrame, now: datetime, profile: Profile) -> pl.DataFrame:
     """Add the columns `score`, `level` and `reasons`, in the order of the rows (PLAN-1, PLAN-2)."""
-    check_names(frame.columns, _NAME)
-    if "url" not in frame.columns:
-        raise NoColumnError(frame.columns, _NAME, "url")
-    cards = [profile.cards[name].card for name in profile.chains["plan"]]
-    facts = fact_columns(_in_utc(frame).lazy(), now, with_url=True)
-    scored = score_columns(facts, cards).collect()
-    doubtful = scored[DOUBT].fill_null(value=False).arg_true().to_list()
-    scores: dict[int, Score] = {
-        place: score_url(
-            read_signals(frame.row(place, named=True), file=_NAME, number=place + 1), now, profile
-        ).score
-        for place in doubtful
-    }
-    values = scored[CARD + cards[-1].name].to_list()
-    words = _words(scored, cards[-1])
-    for place, score in scores.items():
+    scored, doubtful = _scored(frame, now, profile, ledger=True)
+    card = _cards(profile)[-1]
+    values, words = scored[CARD + card.name].to_list(), _words(scored, card)
+    for place, score in doubtful.items():
         values[place], words[place] = score.value, list(score.words)
     columns = {
         "score": pl.Series(values, dtype=pl.Float64),
@@ -56,6 +43,37 @@ def with_scores(frame: pl.DataFrame, now: datetime, profile: Profile) -> pl.Data
         "reasons": pl.Series(words, dtype=pl.List(pl.String)),
     }
     return frame.with_columns(**columns)
+
+
+def scores_of(frame: pl.DataFrame, now: datetime, profile: Profile) -> pl.Series:
+    """Give the scores alone, for choosing rows: reasons cost more than all the rest."""
+    scored, doubtful = _scored(frame, now, profile, ledger=False)
+    values = scored[CARD + _cards(profile)[-1].name].cast(pl.Float64)
+    return (
+        values.scatter(list(doubtful), [score.value for score in doubtful.values()]) if doubtful else values
+    )
+
+
+def _cards(profile: Profile) -> list[Scorecard]:
+    return [profile.cards[name].card for name in profile.chains["plan"]]
+
+
+def _scored(
+    frame: pl.DataFrame, now: datetime, profile: Profile, *, ledger: bool
+) -> tuple[pl.DataFrame, dict[int, Score]]:
+    """Score all rows by columns, and again one by one, by their place, those of which columns are in doubt."""
+    check_names(frame.columns, _NAME)
+    if "url" not in frame.columns:
+        raise NoColumnError(frame.columns, _NAME, "url")
+    facts = fact_columns(_in_utc(frame).lazy(), now, with_url=True)
+    scored = score_columns(facts, _cards(profile), ledger=ledger).collect()
+    doubtful = scored[DOUBT].fill_null(value=False).arg_true().to_list()
+    return scored, {place: _score_row(frame, place, now, profile) for place in doubtful}
+
+
+def _score_row(frame: pl.DataFrame, place: int, now: datetime, profile: Profile) -> Score:
+    row = read_signals(frame.row(place, named=True), file=_NAME, number=place + 1)
+    return score_url(row, now, profile).score
 
 
 def _in_utc(frame: pl.DataFrame) -> pl.DataFrame:

@@ -2,8 +2,9 @@
 
 Owns: how rules are written in SQL, and what differs between DuckDB, PostgreSQL and Spark. Must not know: files, polars.
 Start reading at `plan_sql`. An unknown fact is NULL, and SQL's logic of NULL is that of the rules; `greatest` is not used,
-because greatest(0, NULL) is 0 in DuckDB and PostgreSQL and NULL in Spark. Each sum is a step of its own, in the order of the rules, because
-floats added in another order are other floats.
+because greatest(0, NULL) ignores the NULL in all three. Each sum is a step of its own, in the order of the rules, because
+floats added in another order are other floats. A query cannot reject a row, so a value that no file may have (NaN, a negative count, an
+infinite time) is NULL.
 """
 
 from __future__ import annotations
@@ -29,30 +30,47 @@ _EXACT = "4503599627370496"  # 2^52: numbers from here on have no fraction to ro
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """What a database calls things: doubles, the microseconds of a time since 1970, and how texts are quoted."""
+    """What a database calls things: doubles, texts, the microseconds of a time since 1970, how texts are quoted and URLs compared."""
 
     double: str
+    string: str
     micros: str
     escapes: Mapping[str, str]
+    url: str = "url"
+    fence: str = ""  # at the end of a step: without it PostgreSQL writes steps into each other, and each doubles the work
 
 
+# Times without a zone are UTC everywhere; Spark would read them in the zone of the session, so they are given one.
+_IN_UTC = (
+    "CASE WHEN typeof({0}) IN ('timestamp_ntz', 'date') THEN CAST(concat(CAST(CAST({0} AS TIMESTAMP_NTZ) AS STRING), 'Z') AS TIMESTAMP)"
+    " ELSE {0} END"
+)
 _TWICE = {"'": "''"}
 _DIALECTS = {
-    "duckdb": _Dialect("DOUBLE", "epoch_us({})", _TWICE),
-    "postgres": _Dialect("DOUBLE PRECISION", "CAST(EXTRACT(EPOCH FROM {}) * 1000000 AS BIGINT)", _TWICE),
-    "spark": _Dialect("DOUBLE", "unix_micros({})", {"\\": "\\\\", "'": "\\'"}),
-}
+    "duckdb": _Dialect("DOUBLE", "VARCHAR", "CASE WHEN isfinite({0}) THEN epoch_us({0}) END", _TWICE),
+    "postgres": _Dialect(
+        "DOUBLE PRECISION", "TEXT", "CASE WHEN isfinite({0}) THEN CAST(EXTRACT(EPOCH FROM {0}) * 1000000 AS BIGINT) END", _TWICE, 'url COLLATE "C"', " OFFSET 0",
+    ),
+    # A dollar sign would begin a variable.
+    "spark": _Dialect("DOUBLE", "STRING", f"unix_micros({_IN_UTC})", {"\\": "\\\\", "'": "\\'", "$": "\\u0024"}),
+}  # fmt: skip
 DIALECTS = tuple(_DIALECTS)
-# Facts of a plan, by the columns they are made of; times are in `_SINCE`.
-_COLUMNS = {"relevance": "topic_relevance", "visits": "visits", "hub_depth": "hub_depth"}
+# Facts of a plan, by the columns they are made of, with their largest value; times are in `_SINCE`.
+_COLUMNS = {
+    "relevance": ("topic_relevance", 1.0),
+    "visits": ("visits", 1e19),
+    "hub_depth": ("hub_depth", 1e19),
+}
 _SINCE = {"since_visit_s": "last_visited", "since_change_s": "last_changed"}
+_LATEST = 253_370_764_800_000_000  # microseconds until the year 9999
 
 
 def plan_sql(profile: Profile, now: datetime, dialect: str) -> str:
     """Write the query that scores a table `known` with the columns of a plan, the best first, ties by URL."""
     if dialect not in _DIALECTS:
         raise InputError(f"there is no dialect {shown(dialect)}; there are {', '.join(DIALECTS)}")
-    writer = _Writer(_DIALECTS[dialect])
+    words = _DIALECTS[dialect]
+    writer, fence = _Writer(words), words.fence
     cards = [profile.cards[name].card for name in profile.chains["plan"]]
     at = now.isoformat(timespec="microseconds")
     lines = [
@@ -60,14 +78,15 @@ def plan_sql(profile: Profile, now: datetime, dialect: str) -> str:
         f"WITH moment AS (SELECT TIMESTAMP '{at}' AS moment_at),"
         if dialect == "spark"
         else f"WITH moment AS (SELECT CAST('{at}' AS TIMESTAMP WITH TIME ZONE) AS moment_at),",
-        f"step_0 AS (SELECT url, {', '.join(writer.facts())} FROM known CROSS JOIN moment)",  # noqa: S608 - of quoted parts
+        f"timed AS (SELECT known.*, {', '.join(writer.times())} FROM known CROSS JOIN moment{fence}),",  # noqa: S608 - of quoted parts
+        f"step_0 AS (SELECT url, {', '.join(writer.facts())} FROM timed{fence})",  # noqa: S608 - as above
     ]
     step = 0
     for card in cards:
         for columns in writer.steps(card):
             step += 1
             lines[-1] += ","
-            lines.append(f"step_{step} AS (SELECT *, {', '.join(columns)} FROM step_{step - 1})")  # noqa: S608 - as above
+            lines.append(f"step_{step} AS (SELECT *, {', '.join(columns)} FROM step_{step - 1}{fence})")  # noqa: S608 - as above
     score = _name(CARD + cards[-1].name)
     levels = [
         f"WHEN {score} >= {writer.number(level.at_least)} THEN {writer.text(level.name)}"
@@ -75,7 +94,7 @@ def plan_sql(profile: Profile, now: datetime, dialect: str) -> str:
     ]
     level = " ".join(["CASE", *levels, "ELSE", writer.text(profile.levels[-1].name), "END"])
     chosen = f"SELECT url, {score} AS score, {level if levels else writer.text(profile.levels[-1].name)} AS level, reasons"
-    return "\n".join([*lines, f"{chosen} FROM step_{step} ORDER BY score DESC, url", ""])
+    return "\n".join([*lines, f"{chosen} FROM step_{step} ORDER BY score DESC, {words.url}", ""])
 
 
 def _name(fact: str) -> str:
@@ -98,15 +117,21 @@ class _Writer:
         plain = " ".join(text.split())
         return f"'{''.join(self._dialect.escapes.get(sign, sign) for sign in plain)}'"
 
+    def times(self) -> Iterator[str]:
+        """Read times as microseconds since 1970."""
+        for column, name in (("moment_at", "moment_us"), *((one, f"{one}_us") for one in _SINCE.values())):
+            yield f"{self._dialect.micros.format(column)} AS {name}"
+
     def facts(self) -> Iterator[str]:
         """Read the columns as facts; a time in the future counts as just now."""
-        double, micros = self._dialect.double, self._dialect.micros
+        double = self._dialect.double
         for fact, column in _SINCE.items():
-            passed = f"{micros.format('moment_at')} - {micros.format(column)}"
-            since = f"CASE WHEN {passed} < 0 THEN 0 ELSE {passed} END"
+            moment, passed = f"{column}_us", f"(moment_us - {column}_us)"
+            since = f"CASE WHEN {moment} NOT BETWEEN 0 AND {_LATEST - 1} THEN NULL WHEN {passed} < 0 THEN 0 ELSE {passed} END"
             yield f"CAST({since} AS {double}) / {self.number(1e6)} AS {fact}"
-        for fact, column in _COLUMNS.items():
-            yield f"CAST({column} AS {double}) AS {fact}"
+        for fact, (column, most) in _COLUMNS.items():
+            value = f"CAST({column} AS {double})"
+            yield f"CASE WHEN {value} BETWEEN {self.number(0.0)} AND {self.number(most)} THEN {value} END AS {fact}"
         yield "is_hub"
 
     def steps(self, card: Scorecard) -> Iterator[list[str]]:
@@ -202,7 +227,7 @@ class _Writer:
         """Join the sentences of the rules that paid; NULL, of those that did not, is left out."""
 
         def said(rule: Rule) -> str:
-            text = "CAST(NULL AS VARCHAR(1))" if rule.quiet else self.text(rule.reason)
+            text = f"CAST(NULL AS {self._dialect.string})" if rule.quiet else self.text(rule.reason)
             return f"WHEN {mask[id(rule)]} THEN {text}"
 
         parts: list[str] = []
