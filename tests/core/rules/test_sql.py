@@ -164,7 +164,7 @@ class Spark:
         self._session.conf.unset("spark.sql.session.timeZone")
 
 
-ENGINES = {"duckdb": Duckdb, "postgres": Postgres, "spark": Spark}
+ENGINES: dict[str, type[Duckdb | Postgres | Spark]] = {"duckdb": Duckdb, "postgres": Postgres, "spark": Spark}
 Engine = Duckdb | Postgres | Spark
 
 
