@@ -21,8 +21,8 @@ from attacks_of_sites import HOME, polite
 from click.testing import CliRunner
 
 from honeyguide.adapters.html.content import HtmlReader
-from honeyguide.adapters.output.finished import read_back
 from honeyguide.adapters.output.page_file import PageFile, file_name
+from honeyguide.adapters.output.pick_file import read_back
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.cli.main import root
 from honeyguide.cli.output import line_for_people

@@ -440,7 +440,7 @@ LIMITS = [
         "adapters.output.write:MAX_LINE_BYTES",
         outputs.output_line,
         1_000,
-        also="adapters.output.finished",
+        also="adapters.output.pick_file",
     ),
     Limit("line in a terminal", "4,000 characters", "cli.output:MAX_LINE_CHARS", outputs.shown_line),
     Limit("marks on a letter", "6", "core.text.printable:MAX_MARKS", outputs.marks),

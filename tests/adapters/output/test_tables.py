@@ -10,7 +10,7 @@ import pytest
 
 import honeyguide
 from honeyguide.adapters.output import tables as parquet
-from honeyguide.adapters.output.finished import FinishedSites, read_back
+from honeyguide.adapters.output.pick_file import FinishedSites, read_back
 from honeyguide.adapters.output.tables import PICK_COLUMNS, parquet_schema, write_table
 from honeyguide.app.pick import picker
 from honeyguide.core.records import candidate_record, json_line

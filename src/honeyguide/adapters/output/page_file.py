@@ -12,16 +12,18 @@ again replaces its own file. Names are safe on every system: ASCII in lower case
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.output.finished import share_pages
-from honeyguide.adapters.output.tables import check_table, write_table
+from honeyguide.adapters.output.tables import check_table, first_rows, write_table
 from honeyguide.adapters.output.write import RecordFile, replacing
+from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.records import json_line
 from honeyguide.core.records.fields import SCHEMA, PageRecord
 from honeyguide.core.text.printable import escaped
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 OPENING = b'{"schema": %d, "url": ' % SCHEMA  # how every line begins
+_COMPARED_ROWS = 100  # of a table: if none of them is a page of the crawl, the table is not its own
 _TELLING = len(b'{"sc')  # fewer characters of it may be anybody's
 
 
@@ -140,9 +143,26 @@ class PageTable:
 
     def follow(self, store: StoredPages) -> int:
         """Reject a file whose pages are not those of the store, unless it is to be written again."""
-        if not self._restart and not share_pages(self._path, self._kind, store.pages()):
-            raise _of_another_crawl(self._path)
+        if self._path.exists() and not self._restart:
+            rows = self._first_rows()
+            pages = ((page.get("url"), page.get("fetched_at") or "") for page in store.pages())
+            if rows is None or (rows and rows.isdisjoint(pages)):
+                raise _of_another_crawl(self._path)
         return 0
+
+    def _first_rows(self) -> set[tuple[Any, ...]] | None:
+        """Read the URLs and times of the first rows; None if they cannot be read."""
+        names = ("url", "fetched_at")
+        if self._kind == "parquet":
+            return set(first_rows(str(self._path), names, _COMPARED_ROWS))
+        try:
+            with self._path.open(encoding="utf-8", errors="replace", newline="") as file:
+                rows = read_xlsx(self._path) if self._kind == "xlsx" else csv.DictReader(file)
+                return {tuple(map(row.get, names)) for row in islice(rows, _COMPARED_ROWS)}
+        except csv.Error:
+            return None
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}", file=self.name) from None
 
     def append(self, record: Record, values: Record) -> None:
         """Leave the page to the store."""

@@ -1,6 +1,6 @@
 """The file of a pick: records in input order, whatever the order they finish in, and the journal that makes it resumable.
 
-Owns: two files. The *output* holds the records in order; the *journal* beside it (`picks.jsonl.journal`) holds the settings
+Owns: two files, and what an output of an earlier run says of that (`read_back`). The *output* holds the records in order; the *journal* beside it (`picks.jsonl.journal`) holds the settings
 of the run, and the records that finished before their turn, each with its place. Must not know: what a record says.
 Start reading at `PickFile.add`. Whatever part of the protocol was done can be resumed:
 
@@ -13,27 +13,28 @@ Start reading at `PickFile.add`. Whatever part of the protocol was done can be r
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
+import re
 from array import array
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import need_parquet
-from honeyguide.adapters.output.finished import first_fields, read_back
-from honeyguide.adapters.output.tables import write_table
-from honeyguide.adapters.output.write import PART, RecordFile
+from honeyguide.adapters.output.tables import PICK_COLUMNS, write_table
+from honeyguide.adapters.output.write import MAX_LINE_BYTES, PART, RecordFile
+from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.records import csv_cell, json_line
-from honeyguide.core.records.fields import SCHEMA, PickRecord
+from honeyguide.core.records.fields import SCHEMA, PickOptions, PickRecord, fields
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from honeyguide.adapters.output.finished import FinishedSites
     from honeyguide.core.records import Record
 
 
@@ -297,3 +298,92 @@ def _shown(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_shown, value)) or "none"
     return shown(value) if isinstance(value, str) else "none" if value is None else json.dumps(value)
+
+
+# --- what an output says of the run that wrote it, read back before it is written again ---
+
+_LINE_OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how the line of a pick begins
+_VALUES = {"": None, "true": True, "false": False}  # what cells stand for
+_NUMBER = re.compile(r"[0-9]{1,9}\Z")
+_SETTINGS = ("strategy", "profile_hash")
+
+
+class FinishedSites(NamedTuple):
+    """What the output of a pick says of its run: its sites, some of the settings, how often each status."""
+
+    sites: tuple[str, ...]
+    settings: Record
+    statuses: Counter[str]
+
+
+def read_back(path: Path, format_: str) -> FinishedSites | None:
+    """Read what the output of a pick says of its run; None if it is no such output."""
+    readers = {"jsonl": _json_back, "csv": _csv_back, "parquet": _parquet_back, "xlsx": _xlsx_back}
+    try:
+        rows = list(readers[format_](path))
+    except (ValueError, KeyError, RecursionError, csv.Error):
+        return None
+    first = next((row for row in rows if row["profile_hash"]), None)
+    settings = {name: first.get(name) for name in _SETTINGS} if first else {}
+    options: Record = next((row["options"] for row in rows if isinstance(row.get("options"), dict)), {})
+    return FinishedSites(
+        tuple(row["site"] for row in rows),
+        {**settings, **{name: options[name] for name in fields(PickOptions) if name in options}},
+        Counter(str(row.get("status")) for row in rows),
+    )
+
+
+def _json_back(path: Path) -> Iterator[Record]:
+    """Read the first fields of each line; a torn last one does not count."""
+    with path.open("rb") as file:
+        while line := file.readline(MAX_LINE_BYTES + 1):
+            if not line.startswith(_LINE_OPENING[: len(line)]) or len(line) > MAX_LINE_BYTES:
+                raise ValueError(path)
+            if line.endswith(b"\n"):
+                yield first_fields(line.decode("utf-8", "replace"))
+
+
+def first_fields(line: str) -> Record:
+    """Read the fields before `selected`: what follows may be megabytes.
+
+    >>> first_fields('{"schema": 2, "site": "a.example", "profile_hash": "5a", "selected": [{"rank"')
+    {'profile_hash': '5a', 'schema': 2, 'site': 'a.example'}
+    """
+    head, _, rest = line.partition(', "selected": ')
+    return {"profile_hash": None, **json.loads(f"{head}}}" if rest else head)}
+
+
+def _csv_back(path: Path) -> Iterator[Record]:
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        if not set(PICK_COLUMNS) <= set(reader.fieldnames or ()):
+            raise ValueError(path)
+        yield from _first_rows(reader)
+
+
+def _xlsx_back(path: Path) -> Iterator[Record]:
+    return _first_rows(read_xlsx(path))
+
+
+def _first_rows(rows: Iterable[dict[str, str]]) -> Iterator[Record]:
+    """Give the first row of each site; the other pages of a site have higher ranks."""
+    return (_csv_fields(row) for row in rows if row["selected_rank"] in ("", "1"))
+
+
+def _csv_fields(row: dict[str, str]) -> Record:
+    cells = {name: row[f"options_{name}"] for name in fields(PickOptions)}
+    options = {
+        name: _VALUES.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()
+    }
+    return {**{name: row[name] for name in ("site", "status", *_SETTINGS)}, "options": options}
+
+
+def _parquet_back(path: Path) -> Iterable[Record]:
+    import polars as pl
+
+    try:
+        if list(pl.read_parquet_schema(path)) != list(fields(PickRecord)):
+            raise ValueError(path)
+        return pl.read_parquet(path, columns=["site", "status", *_SETTINGS, "options"]).to_dicts()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise ValueError(path) from error
