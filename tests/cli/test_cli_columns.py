@@ -285,7 +285,7 @@ def test_the_line_begins_after_a_second_and_a_log_gets_none(
         monkeypatch.setattr(sys, "stderr", stream)
         rows = RowProgress()
         rows.started, rows.clock = started, lambda: 9.0
-        with rows.shown(quiet=False, no_color=True):
+        with rows.shown(quiet=False):
             rows.read("known.csv", 1_234_567)
             assert list(rows.until_read("ab")) == ["a", "b"]
             rows.read("known.csv", 2)  # the line is gone for good

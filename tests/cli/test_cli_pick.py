@@ -485,7 +485,7 @@ def test_quiet_says_nothing(run: Run) -> None:
 def test_a_log_gets_few_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     times = iter([1.0, 6.0, 7.0, 70.0])
     progress = Progress("site", total=4, started=0.0, clock=lambda: next(times))
-    with progress.shown(quiet=False, no_color=True):
+    with progress.shown(quiet=False):
         for _ in range(4):
             progress.done += 1
             progress.update()

@@ -347,7 +347,7 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> N
     progress = Progress(
         "simulation", total=3, started=100.0, clock=lambda: clock[0], details=lambda _now: running[-1:]
     )
-    with progress.shown(quiet=False, no_color=True):
+    with progress.shown(quiet=False):
         for second, what in ((101.0, "learned"), (109.0, "uniform"), (110.0, "known-rates")):
             clock[0] = second
             progress.done = len(running) - 1

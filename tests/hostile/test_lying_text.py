@@ -159,7 +159,7 @@ def test_rows_of_strangers(run: Run, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_progress_lines")
 def test_progress_is_only_text(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(details=lambda now: [f"{now} {ALL}"], started=-60.0, clock=lambda: 1.0)
-    with progress.shown(quiet=False, no_color=True):
+    with progress.shown(quiet=False):
         progress.update()
     said = capsys.readouterr().err
     assert said.startswith("1.0 ")

@@ -17,8 +17,7 @@ from click.testing import CliRunner
 
 from honeyguide.adapters.files import browse
 from honeyguide.app.views.answers import opened_answers
-from honeyguide.app.views.crawls import StoreBrowser
-from honeyguide.app.views.plans import read_freshness
+from honeyguide.app.views.stores import StoreBrowser, read_freshness
 from honeyguide.app.views.what_if import WhatIf, toml_text
 from honeyguide.cli.main import root
 from honeyguide.studio.server import EVENTS, POSTS, VIEWS, Studio, serve

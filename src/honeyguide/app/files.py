@@ -5,8 +5,7 @@ Owns: the names under which front ends reach the files of users. Must not know: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import (
@@ -23,7 +22,6 @@ from honeyguide.adapters.files.sites import SiteRow, check_sites, read_sites, un
 from honeyguide.adapters.output.page_file import (
     Folder,
     PageFile,
-    PageNotes,
     PageTable,
     StoredPages,
     with_extras,
@@ -41,12 +39,9 @@ from honeyguide.adapters.output.write import check_replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
-    from honeyguide.adapters.output.warc import WarcFile
     from honeyguide.core.records import Record
-    from honeyguide.core.url.url import Url
-    from honeyguide.jobs.crawl import PageAttachments
-    from honeyguide.ports.fetch import Content
 
 __all__ = [
     "IS_CUT", "MARKDOWN", "STDIN", "Folder", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
@@ -67,72 +62,6 @@ def named_rows(
 
 def _located(row: SiteRow, where: str) -> SiteRow:
     return replace(row, problem=f"{where} {row.line}: {row.problem}") if row.problem else row
-
-
-# --- the content of crawled pages ---
-
-# Actions of pages that were not fetched, or have no content of their own.
-WITHOUT_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404", "unchanged"})
-
-
-@dataclass(frozen=True, slots=True)
-class ContentWish:
-    """What is made of the content of pages: the field of records that has it, files of a folder, a WARC file."""
-
-    field: str | None = None
-    markdown: str | None = None
-    warc: str | None = None
-    topic: str | None = None
-
-    @property
-    def extras(self) -> tuple[str, ...]:
-        """The fields that records get."""
-        return (self.field, IS_CUT) if self.field else ()
-
-
-class ContentKeeper:
-    """Extracts the content of pages if it is wanted, and writes it to a folder of Markdown files and a WARC file."""
-
-    def __init__(self, agent: str, wish: ContentWish) -> None:
-        self._wish = wish
-        self.folder = Folder(Path(wish.markdown)) if wish.markdown else None
-        self._warc: WarcFile | None = None
-        if wish.warc:
-            from honeyguide.adapters.output.warc import WarcFile  # an extra
-
-            self._warc = WarcFile(Path(wish.warc), agent)
-
-    def keep(self, record: Record, attachments: PageAttachments, *, is_wanted: bool = True) -> Record:
-        """Keep a page, and return the fields of its record that the store does not keep; what is not wanted is archived only."""
-        fetched, page = attachments.fetched, attachments.page
-        if self._warc is not None and fetched is not None:
-            self._warc.write(record, fetched)
-        is_used = self._wish.field is not None or self.folder is not None
-        if not is_wanted or not is_used or fetched is None or record["action"] in WITHOUT_CONTENT:
-            return {}
-        content = content_of(fetched.body, fetched.url, fetched.headers.content_type)
-        if self.folder is not None:
-            notes = PageNotes(page.description if page else None, self._wish.topic, content.is_cut)
-            self.folder.write(record, content.markdown, notes)
-        return content_fields(content, self._wish.field)
-
-    def close(self) -> None:
-        """Close the WARC file."""
-        if self._warc is not None:
-            self._warc.close()
-
-
-def content_of(body: bytes, url: Url, content_type: str | None) -> Content:
-    """Read the main content of a page."""
-    from honeyguide.adapters.html.content import main_content  # only if it is wanted
-
-    return main_content(body, url, content_type)
-
-
-def content_fields(content: Content, field: str | None) -> Record:
-    """Give the fields of a record that say what a page says: as Markdown, or as text."""
-    text = content.text if field == "text" else content.markdown
-    return {field: text, IS_CUT: content.is_cut} if field else {}
 
 
 def with_links(records: Iterable[Record], *, links: bool) -> Iterator[Record]:

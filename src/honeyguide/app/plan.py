@@ -10,7 +10,6 @@ import heapq
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import expanded, name_of, need_parquet
@@ -18,11 +17,10 @@ from honeyguide.adapters.files.rows import rejected_name
 from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
-from honeyguide.app.files import check_table, column_names, store_name, write_table
+from honeyguide.app.files import store_name
 from honeyguide.app.known import StoreTable, known_sources, open_known
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
-from honeyguide.core.records.fields import PlanRecord
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED
@@ -31,24 +29,25 @@ from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.core.records import Record
+    from honeyguide.core.records.fields import PlanRecord
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
     from honeyguide.ports.rank import Ranker
 
 __all__ = [
-    "LEARNED", "OWN_POLICIES", "PLAN_COLUMNS", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
-    "PlanSession", "check_budget", "check_plan_file", "input_files", "open_plan", "plan_file", "plan_record", "plan_sql",
-    "plan_store", "policy_names", "rank_urls", "score_frame", "score_url", "write_plan",
+    "LEARNED", "OWN_POLICIES", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
+    "PlanSession", "check_budget", "input_files", "open_plan", "plan_file", "plan_record", "plan_sql",
+    "plan_store", "policy_names", "rank_urls", "score_frame", "score_url",
 ]  # fmt: skip
 
 OWN_POLICIES = tuple(POLICIES)
 SIGNALS = NAMES  # fields of a file of known URLs
-PLAN_COLUMNS = column_names(PlanRecord)
 _NEVER = 253_370_764_800.0  # the year 9999
 
 
@@ -273,7 +272,10 @@ class PlanSession:
             "points": point_records(scored.score.reasons),
             "next_due": _due(entry.next_due),
             "where": row.where,
-            "signals": {name: _signal(getattr(row.signals, name)) for name in NAMES[1:]},
+            "signals": {
+                name: value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+                for name, value in ((name, getattr(row.signals, name)) for name in NAMES[1:])
+            },
             "rules": _rules(scored, self.profile) if is_card else point_records(scored.score.reasons),
             "unknown": list(scored.score.unknown),
         }
@@ -320,10 +322,6 @@ def _due(moment: float | None) -> str | None:
     return None if moment is None or moment >= _NEVER else iso(moment)
 
 
-def _signal(value: Any) -> Any:
-    return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
-
-
 def _rules(scored: ScoredUrl, profile: Profile) -> list[Record]:
     paid = {reason.rule: reason for reason in scored.score.reasons}
     listed = {rule.id: rule.reason for group in profile.cards["plan"].card.groups for rule in group.rules}
@@ -333,13 +331,3 @@ def _rules(scored: ScoredUrl, profile: Profile) -> list[Record]:
         {"rule": rule, "points": tidy(paid[rule].points) if rule in paid else None, "reason": text}
         for rule, text in texts.items()
     ]
-
-
-def check_plan_file(file: str, kind: str) -> None:
-    """Reject a file that cannot be written, or that is no earlier plan."""
-    check_table(Path(file), kind, PlanRecord)
-
-
-def write_plan(file: str, kind: str, plan: Plan) -> None:
-    """Write the entries to a file, in one step."""
-    write_table(Path(file), kind, map(plan_record, plan.entries), PlanRecord)

@@ -253,6 +253,12 @@ def takes(**kinds: type[Any]) -> Decorator:
     return decorate
 
 
+def shared_fields(options: Any, kind: type[Any]) -> dict[str, Any]:
+    """Give the options that are fields of a request, too: what has one name in both is not copied by hand."""
+    names = {one.name for one in fields(kind)}
+    return {one.name: getattr(options, one.name) for one in fields(options) if one.name in names}
+
+
 def options_of(kind: type[Any]) -> list[click.Option]:
     """List the options that a dataclass declares."""
     declared = map(_declaration, fields(kind))

@@ -50,7 +50,7 @@ COMMANDS = {
     "links": ("tools.links", "List the links of a page, with the verdict on each."),
     "score": ("tools.links", "Score a link or a page against a topic."),
     "plan": ("plan", "Rank known URLs by what a visit is worth now."),
-    "import": ("known", "Bring known URLs and their visits from files into a store."),
+    "import": ("watch", "Bring known URLs and their visits from files into a store."),
     "simulate": (
         "simulate",
         "Compare recrawl policies in worlds whose changes are known, and traversals on the pages of a store.",

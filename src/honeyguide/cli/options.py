@@ -19,6 +19,7 @@ from honeyguide.app.arguments import Access, check_no_login, fetch_policy, field
 from honeyguide.app.files import STDIN, Rejected, check_replaceable, expanded, kind_of, name_of, store_name
 from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
+from honeyguide.cli.progress import RowProgress, count_of
 from honeyguide.core.text.printable import printable
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
@@ -76,16 +77,43 @@ def _logins(
         raise click.BadParameter(f"{printable(error.file)}: {error.what}.") from None
 
 
-def concurrency_option(about: str, default: int) -> Any:
-    """Declare --concurrency, which means something else to each command."""
-    return option("--concurrency N", about, default=default, type=click.IntRange(1, 512))
+# Options that several commands have: each call declares a field. --concurrency means something else to each of them.
+concurrency_option = partial(option, "--concurrency N", type=click.IntRange(1, 512))
+store_option = partial(
+    option,
+    "--store FILE",
+    "The store that crawls are kept in: a file, or postgresql://… for several machines.",
+    default=STORE,
+)
+quiet_option = partial(option, "-q --quiet", "Do not say what was written to the file of -o.")
+render_option = partial(
+    option,
+    "--render",
+    "Run the scripts of pages in a browser without a network: auto only where they make the page. Needs honeyguide[render].",
+    default="never",
+    type=click.Choice(["never", "auto", "always"]),
+)
+reports_option = partial(option, "--report FILE", "Write a report for people, .html or .md; may be repeated.")
+input_format_option = partial(
+    option,
+    "--input-format",
+    "What FILE is.  [default: by its name]",
+    type=click.Choice(["csv", "jsonl", "parquet"]),
+)
+on_error_option = partial(
+    option,
+    "--on-error",
+    "What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.",
+    default="stop",
+    type=click.Choice(["stop", "skip"]),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
     """How to fetch: what differs from the fetch policy. Some commands have their own --concurrency."""
 
-    concurrency: int = concurrency_option("Requests at once.", 32)
+    concurrency: int = concurrency_option("Requests at once.", default=32)
     delay: float | None = option(
         "--delay S", "Seconds between two requests to one host.  [default: 0.5]", type=Number(0, 3600)
     )
@@ -163,24 +191,22 @@ class KeepOptions:
         return 0 if self.no_keep else self.keep_limit * 1_000_000
 
 
-def store_option() -> Any:
-    """Declare --store of a command that works on what crawls have kept."""
-    return option(
-        "--store FILE",
-        "The store that crawls are kept in: a file, or postgresql://… for several machines.",
-        default=STORE,
-    )
+def option_words(options: Any, names: Iterable[str]) -> list[str]:
+    """Write options as they are typed, as far as they differ from their defaults."""
+    words: list[str] = []
+    for name in names:
+        value, usual = getattr(options, name), getattr(type(options)(), name)
+        is_usual = value is None or value is False or value == usual
+        texts = value if isinstance(value, tuple) else () if is_usual else (value,)
+        flag = f"--{name.replace('_', '-')}"
+        words += [word for text in texts for word in (flag, *([] if text is True else [str(text)]))]
+    return words
 
 
 def name_run(store: str, run: int, newest: int) -> str:
     """Write the options that name a run of a store, unless they are the defaults."""
     named = "" if store == STORE else f" --store {shlex.quote(store_name(store))}"
     return named + ("" if run == newest else f" --run {run}")
-
-
-def quiet_option() -> Any:
-    """Declare --quiet of a command whose result is a file."""
-    return option("-q --quiet", "Do not say what was written to the file of -o.")
 
 
 def format_option(*formats: str) -> Any:
@@ -194,23 +220,6 @@ def content_option(what: str = "the main content of each page") -> Any:
     about = f"Add {what}, as Markdown unless `text` follows."
     kinds = click.Choice(["markdown", "text"])
     return option("--content [markdown|text]", about, type=kinds, is_flag=False, flag_value="markdown")
-
-
-def render_option() -> Any:
-    """Declare --render."""
-    about = "Run the scripts of pages in a browser without a network: auto only where they make the page. Needs honeyguide[render]."
-    return option("--render", about, default="never", type=click.Choice(["never", "auto", "always"]))
-
-
-def reports_option() -> Any:
-    """Declare --report."""
-    return option("--report FILE", "Write a report for people, .html or .md; may be repeated.")
-
-
-def input_format_option() -> Any:
-    """Declare --input-format of a file of rows."""
-    about = "What FILE is.  [default: by its name]"
-    return option("--input-format", about, type=click.Choice(["csv", "jsonl", "parquet"]))
 
 
 def column_option(*fields: str, usual: str = "") -> Any:
@@ -239,12 +248,6 @@ def _columns(
     except InputError as error:
         raise click.BadParameter(f"{error.what}.") from None
     return found
-
-
-def on_error_option() -> Any:
-    """Declare --on-error."""
-    about = "What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason."
-    return option("--on-error", about, default="stop", type=click.Choice(["stop", "skip"]))
 
 
 def moment(_ctx: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
@@ -290,20 +293,30 @@ def rejected_options(hints: Mapping[str, str] | None = None) -> Iterator[None]:
 # --- files ---
 
 
-def standard_output(file: str | None) -> str | None:
-    """Give the file of -o, or None for standard output: `-`, or /dev/null, where standard output then goes."""
+def destination(
+    file: str | None, output: str | None, known: Mapping[str, str] = FORMATS, usual: str = "jsonl"
+) -> tuple[str | None, str]:
+    """Choose where records go, and their format: the file of -o, or None for standard output.
+
+    Standard output is also `-`, or /dev/null, where it then goes. A file has the format of its name, or of --format if the name
+    does not tell; standard output that of --format, or the `usual` one.
+    """
     if file == os.devnull:
         context = click.get_current_context()
         nothing = context.with_resource(Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - the context closes it
         context.with_resource(redirect_stdout(nothing))
-    return None if file in (STDIN, os.devnull) else file
+    if file not in (None, STDIN, os.devnull):
+        return file, _format_of(file, output, known)
+    if output in ("parquet", "xlsx"):
+        raise click.UsageError(f"{output.capitalize()} needs a file: name it with -o.")
+    return None, output or usual
 
 
 def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Reject a file that is both read and written, or written twice."""
     seen = {_place(file) for file in inputs if file is not None}
     for file in outputs:
-        if file not in (None, STDIN):
+        if file not in (None, STDIN, os.devnull):
             if _place(file) in seen:
                 raise click.UsageError(
                     f"{shown(file)} is named twice; what is written needs a file of its own."
@@ -318,8 +331,7 @@ def _place(file: str) -> Path:
         return Path(file)
 
 
-def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS) -> str:
-    """Return the format of a file: by its name, by --format if the name does not tell, else JSON lines."""
+def _format_of(file: str, output: str | None, known: Mapping[str, str]) -> str:
     if output == "table":
         raise click.UsageError("A table is for the terminal; leave out --format or -o.")
     suffix = Path(file).suffix.lower()
@@ -334,13 +346,6 @@ def format_of(file: str, output: str | None, known: Mapping[str, str] = FORMATS)
             f"{shown(file)} should end in {', '.join(known)}; or choose a --format.", param_hint="-o"
         )
     return found
-
-
-def check_printable(output: str | None) -> str:
-    """Reject a format that standard output cannot take; JSON lines if --format is not given."""
-    if output in ("parquet", "xlsx"):
-        raise click.UsageError(f"{output.capitalize()} needs a file: name it with -o.")
-    return output or "jsonl"
 
 
 def check_reports(files: Iterable[str], command: str) -> None:
@@ -367,8 +372,7 @@ def check_report(file: str, command: str) -> None:
 def tell_written(files: Sequence[str | None], count: int, what: str) -> None:
     """Name the files that were written, and how many records they have."""
     if written := list(filter(None, files)):
-        counted = f"{count:,} {what}{'' if count == 1 else 's'}"
-        click.echo(printable(f"{', '.join(written)}: {counted}"), err=True)
+        click.echo(printable(f"{', '.join(written)}: {count_of(count, what)}"), err=True)
 
 
 def check_kinds(files: Iterable[str], kind: str | None) -> None:
@@ -391,15 +395,17 @@ def require_any(found: Iterable[_Item], files: Iterable[str], rejected: Rejected
 
 
 @contextmanager
-def rejecting(on_error: str) -> Iterator[Rejected | None]:
-    """Collect wrong rows if --on-error is `skip`; afterwards say how many there were, and exit with 3."""
+def reading_rows(on_error: str, *, quiet: bool) -> Iterator[tuple[Rejected | None, RowProgress]]:
+    """Show how many rows are read, and collect wrong ones if --on-error is `skip`; then say how many, and exit with 3."""
+    progress = RowProgress()
     if on_error != "skip":
-        yield None
+        with progress.shown(quiet=quiet):
+            yield None, progress
         return
-    with closing(Rejected()) as rejected:
-        yield rejected
+    with closing(Rejected()) as rejected, progress.shown(quiet=quiet):
+        yield rejected, progress
     rejected.clear()
     if rejected.rows:
-        rows = "1 row is" if rejected.rows == 1 else f"{rejected.rows:,} rows are"
+        rows = count_of(rejected.rows, "row is", "rows are")
         note(f"{rows} rejected; see {', '.join(rejected.files)}")
         click.get_current_context().exit(PARTIAL)

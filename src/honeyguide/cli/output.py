@@ -55,8 +55,17 @@ _format_option: Decorator = click.option(
 
 
 def _log(ctx: click.Context, option: click.Parameter, value: int) -> None:
+    """Print what the packages log on standard error: `-v` what they did, `-vv` with details."""
+    import logging  # `honeyguide --help` needs none
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            click.echo(line_for_people(self.format(record)), err=True)
+
     _remember(ctx, option, value)
-    log_to_stderr(value)
+    log = logging.getLogger("honeyguide")
+    log.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(value, 2)])
+    log.handlers = [Lines()]
 
 
 verbose_option: Decorator = click.option(
@@ -75,22 +84,25 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return _format_option(no_color_option(command))
 
 
+def _remembered(name: str) -> Any:
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.meta.get(f"honeyguide.{name}")
+
+
 def is_plain() -> bool:
     """Tell whether --no-color or NO_COLOR was given."""
-    context = click.get_current_context(silent=True)
-    return bool(
-        os.environ.get("NO_COLOR") or (context is not None and context.meta.get("honeyguide.no_color"))
-    )
+    return bool(os.environ.get("NO_COLOR") or _remembered("no_color"))
 
 
 def is_verbose() -> bool:
     """Tell whether -v was given: log lines and a progress line would disturb each other."""
-    return bool(click.get_current_context().meta.get("honeyguide.verbose"))
+    return bool(_remembered("verbose"))
 
 
 def given_format() -> str | None:
     """Return the value of --format; None if the option was not given."""
-    return click.get_current_context().meta.get("honeyguide.format")
+    output: str | None = _remembered("format")
+    return output
 
 
 def usual_format() -> str:
@@ -98,10 +110,9 @@ def usual_format() -> str:
     return "table" if sys.stdout.isatty() else "jsonl"
 
 
-def is_streaming() -> bool:
-    """Tell whether lines appear in the terminal while the command works, so that no progress line is needed."""
-    is_table = (given_format() or usual_format()) == "table"
-    return is_verbose() or (sys.stdout.isatty() and not is_table)
+def chosen_format() -> str:
+    """Return the format of standard output."""
+    return given_format() or usual_format()
 
 
 def line_for_people(text: str) -> str:
@@ -131,7 +142,7 @@ def short_url(url: str, page: str | None) -> str:
 
 def emit(records: Iterable[Record], columns: Sequence[str], show: Callable[[Iterable[Record]], None]) -> None:
     """Print records as --format says: `columns` are those of CSV, `show` prints a table for people."""
-    output = given_format() or usual_format()
+    output = chosen_format()
     if output == "table":
         show(records)
     else:
@@ -185,19 +196,6 @@ def printed_line(record: Record) -> str:
 def say(line: str = "") -> None:
     """Print a line for a person who reads a table."""
     click.echo(line_for_people(line))
-
-
-def log_to_stderr(verbose: int) -> None:
-    """Print what the packages log on standard error: `-v` what they did, `-vv` with details."""
-    import logging  # `honeyguide --help` needs none
-
-    class Lines(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            click.echo(line_for_people(self.format(record)), err=True)
-
-    log = logging.getLogger("honeyguide")
-    log.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)])
-    log.handlers = [Lines()]
 
 
 def note(line: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from honeyguide.cli.output import line_for_people, note
+from honeyguide.cli.output import is_plain, is_verbose, line_for_people, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,15 +82,15 @@ class Progress:
     # --- on standard error ---
 
     @contextmanager
-    def shown(self, *, quiet: bool, no_color: bool) -> Iterator[None]:
+    def shown(self, *, quiet: bool) -> Iterator[None]:
         """Show the progress while the block runs: live in a terminal, as lines in a log, or not at all."""
-        if quiet:
+        if quiet or is_verbose():
             yield
         elif sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
             from rich.console import Console  # rich costs more than a pipe should pay
             from rich.live import Live
 
-            console = Console(file=sys.stderr, no_color=no_color or None, highlight=False)
+            console = Console(file=sys.stderr, no_color=is_plain() or None, highlight=False)
             self._live = Live(
                 console=console,
                 get_renderable=self._render,
@@ -199,9 +199,9 @@ class RowProgress(Progress):
 # --- words ---
 
 
-def count_of(count: int, noun: str) -> str:
-    """Count things: `1 page`, `1,200 pages`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def count_of(count: int, one: str, many: str = "") -> str:
+    """Count things: `1 page`, `1,200 pages`; `many` is for words that do not end in s."""
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {many or f'{one}s'}"
 
 
 def duration(seconds: float) -> str:

@@ -13,7 +13,6 @@ import stat
 import tomllib
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +65,9 @@ def load(ctx: click.Context) -> Settings | None:
     _check_tables(settings.file, content, ctx)
     options = {_key(param): param for param in ctx.command.params if isinstance(param, click.Option)}
     if common := content.get(COMMON):
-        shared = {key: options.get(key, param) for key, param in _common_options().items()}
+        from honeyguide.cli.options import common_options  # how to fetch, and how much to print
+
+        shared = {_key(param): options.get(_key(param), param) for param in common_options()}
         _take(settings, COMMON, common, shared)
     path = ctx.command_path.split()[1:]
     table: Any = content
@@ -87,7 +88,8 @@ def find(folder: Path) -> Path | None:
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises where there is none
     try:
         here = folder.stat()
-        for place in _up_to(home, folder):
+        places = [folder, *folder.parents]
+        for place in places[: places.index(home) + 1 if home in places else None]:
             if place.stat().st_dev != here.st_dev:
                 return None
             file = place / NAME
@@ -96,12 +98,6 @@ def find(folder: Path) -> Path | None:
     except OSError:  # a folder that may not be looked into has no settings for us
         return None
     return None
-
-
-def _up_to(home: Path, folder: Path) -> list[Path]:
-    places = [folder, *folder.parents]
-    below = list(takewhile(lambda place: place != home, places))
-    return places[: len(below) + 1]
 
 
 def _is_trusted(file: Path, owner: int) -> bool:
@@ -147,13 +143,6 @@ def _table(file: str, name: str, value: Any) -> dict[str, Any]:
     return value
 
 
-def _common_options() -> dict[str, click.Parameter]:
-    """List the options of [common]: how to fetch, and how much to print; a command ignores those that it has not."""
-    from honeyguide.cli.options import common_options  # only if the file has the table
-
-    return {_key(param): param for param in common_options()}
-
-
 def _take(
     settings: Settings, table: str, values: Mapping[str, Any], options: Mapping[str, click.Parameter]
 ) -> None:
@@ -167,8 +156,10 @@ def _take(
         if not isinstance(param, click.Option) or _is_typed_only(param):
             why = "because the folder may be somebody else's"
             raise _wrong(settings.file, where, f"is accepted on the command line only, {why}")
-        if not _fits(param, value):
-            raise _wrong(settings.file, where, f"must be {_expected(param)}, not {_described(value)}")
+        kind, expected = _expected(param)
+        is_fit = isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+        if not is_fit or (kind is list and not all(isinstance(one, str) for one in value)):
+            raise _wrong(settings.file, where, f"must be {expected}, not {_described(value)}")
         if param.name == "delay" and value < LEAST_DELAY_S:
             why = f"less than {LEAST_DELAY_S} is accepted on the command line only, because the folder may be somebody else's"
             raise _wrong(settings.file, where, why)
@@ -181,29 +172,18 @@ def _is_typed_only(param: click.Parameter) -> bool:
     return param.name in _TYPED_ONLY or any(name in _FILES for name in names)
 
 
-def _fits(param: click.Option, value: Any) -> bool:
+def _expected(param: click.Option) -> tuple[Any, str]:
+    """Give the type of an option in TOML, and its name."""
     if param.multiple:
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+        return list, "a list of texts"
     if param.is_flag:
-        return isinstance(value, bool)
+        return bool, "true or false"
     if param.count or isinstance(param.type, click.IntRange):
-        return isinstance(value, int) and not isinstance(value, bool)
+        return int, "a whole number"
     if isinstance(param.type, click.FloatRange):
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    return isinstance(value, str)
-
-
-def _expected(param: click.Option) -> str:
-    if param.multiple:
-        return "a list of texts"
-    if param.is_flag:
-        return "true or false"
-    if param.count or isinstance(param.type, click.IntRange):
-        return "a whole number"
-    if isinstance(param.type, click.FloatRange):
-        return "a number"
+        return (int, float), "a number"
     choices = getattr(param.type, "choices", None)
-    return f"one of {', '.join(choices)}" if choices else "a text in quotes"
+    return str, f"one of {', '.join(choices)}" if choices else "a text in quotes"
 
 
 def _described(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.explain import explain_url
 from honeyguide.app.runs import list_runs
-from honeyguide.app.views.crawls import (
+from honeyguide.app.views.stores import (
     DRAWN,
     FILTERS,
     SORTS,

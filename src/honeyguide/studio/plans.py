@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from honeyguide.app.plan import plan_record, plan_store
-from honeyguide.app.views.plans import EVERY_DAYS, read_freshness
+from honeyguide.app.views.stores import EVERY_DAYS, read_freshness
 from honeyguide.report import html
 from honeyguide.report.plan import PlanReportData, plan_sheet
 from honeyguide.report.sheet import CountList, Line, clean, noun
@@ -20,7 +20,7 @@ from honeyguide.studio.shell import View, chart, curve_points, linked, table, te
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from honeyguide.app.views.plans import Freshness
+    from honeyguide.app.views.stores import Freshness
     from honeyguide.studio.shell import Sources
 
 TOP = 500  # URLs of a plan that are listed

@@ -150,7 +150,10 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
     texts = [seeds] if isinstance(seeds, (str, Url)) else list(all_of(seeds, str, Url))
     first, alternatives = read_seeds(str(seed) for seed in texts)
     terms = tuple(related) or None
-    loaded = _profile(profile, topic, terms)
+    if isinstance(profile, Profile):  # it has its topic already
+        loaded = profile if topic is None else profile_on(profile, topic, related)
+    else:
+        loaded = load_profile(profile, topic=topic, related=terms)
     order = traversal or ("bfs" if loaded.topic.pattern is None else "focused")
     if needs_topic(loaded, order):
         raise InputError(
@@ -177,13 +180,6 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
     check_mode(render, loaded)
     job = CrawlJob(request, policy or FetchPolicy(), loaded, tuple(sitemaps), alternatives)
     return Crawl(job, store, fetcher, clock)
-
-
-def _profile(value: Profile | str | Path, topic: str | None, related: tuple[str, ...] | None) -> Profile:
-    """Load a profile; a loaded one has its topic already."""
-    if isinstance(value, Profile):
-        return value if topic is None else profile_on(value, topic, related or ())
-    return load_profile(value, topic=topic, related=related)
 
 
 @dataclass

@@ -185,14 +185,10 @@ def _fits_items(value: Any, origin: Any, items: tuple[Any, ...]) -> bool:
     if isinstance(value, (str, bytes)) or not isinstance(value, origin):
         return False
     if origin is collections.abc.Mapping:
-        return _fits_mapping(value, items)
+        first = islice(value.items(), _MOST_ITEMS)
+        return len(items) < 2 or all(_fits(key, items[0]) and _fits(one, items[1]) for key, one in first)
     if not isinstance(value, collections.abc.Collection):
         return True  # what can be read once is not read here
     if origin is tuple and items[-1] is not Ellipsis:
         return len(value) == len(items) and all(map(_fits, value, items))
     return all(_fits(one, items[0]) for one in islice(value, _MOST_ITEMS))
-
-
-def _fits_mapping(value: Mapping[Any, Any], items: tuple[Any, ...]) -> bool:
-    first = islice(value.items(), _MOST_ITEMS)
-    return len(items) < 2 or all(_fits(key, items[0]) and _fits(one, items[1]) for key, one in first)

@@ -166,11 +166,6 @@ def _need(sites: int, what: str, file: str) -> None:
         raise InputError(f"has {count}; {LEAST_SITES} are the least, a few dozen are better", file=file)
 
 
-def check_strategy(strategy: str, profile: str | Path | None) -> None:
-    """Reject a profile that is wrong or lacks the strategy, before anything is fetched."""
-    strategy_profile(strategy, profile)
-
-
 def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
     labels: Mapping[str, Gold],
     records: str | Path | Iterable[Record],
@@ -189,12 +184,8 @@ def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
     file = str(records) if isinstance(records, str | Path) else "the run"
     rows = read(file) if isinstance(records, str | Path) else records
     known = {_key(record["site"]): record for record in rows if record.get("candidates")}
-    found = {
-        site: known[picked.site]
-        for site, picked in match_sites(
-            labels, {key: _reached(key, one) for key, one in known.items()}
-        ).items()
-    }
+    reached = {key: Picked(key, homepage=_key(record["homepage"])) for key, record in known.items()}
+    found = {site: known[picked.site] for site, picked in match_sites(labels, reached).items()}
     _need(len(found), "links", file)
     plan = loaded.strategies[strategy]
     filters = {rule.id for rules in (loaded.filters, plan.filters) for rule in rules.rules}
@@ -210,10 +201,6 @@ def _key(site: object) -> str:
         return site_key(str(site))
     except UrlError:
         return str(site)
-
-
-def _reached(key: str, record: Record) -> Picked:
-    return Picked(key, homepage=_key(record["homepage"]))
 
 
 def labelled_site(gold: Gold, record: Record, filters: Collection[str] = ()) -> LabelledSite:
@@ -282,17 +269,14 @@ def notes(learned: LearnedProfile) -> Iterator[str]:
     if learned.missing:
         yield f"no links are known of {name_sites(learned.missing)}: not learned from"
     if lesson.unlinked:
-        yield f"no homepage links {_pages(lesson.unlinked)}, so that no rule can pick {_them(lesson.unlinked)}"
+        them = "it" if lesson.unlinked == 1 else "them"
+        yield f"no homepage links {_pages(lesson.unlinked)}, so that no rule can pick {them}"
     for rule, count in lesson.filtered.items():
         yield f"the filter {rule} rejects {_pages(count)}, and filters are not changed"
 
 
 def _pages(count: int) -> str:
     return "1 wanted page" if count == 1 else f"{count} wanted pages"
-
-
-def _them(count: int) -> str:
-    return "it" if count == 1 else "them"
 
 
 def figures(totals: Totals) -> str:

@@ -1,7 +1,7 @@
 """The pages of a run after the fact: chosen, with their content, scored again. Nothing is fetched.
 
-Owns: which pages are wanted (`PageChoice`), and what is made of pages that the store keeps. Must not know: options.
-Start reading at `stored_pages`, then `choose`.
+Owns: which pages are wanted (`PageChoice`), and what is made of their content, while they are fetched or from the store. Must
+not know: options. Start reading at `stored_pages`, then `choose`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.output.chunks import chunk_records
 from honeyguide.adapters.output.page_file import Folder, PageNotes, with_extras
-from honeyguide.app.files import ContentWish, content_fields
+from honeyguide.adapters.output.tables import IS_CUT
 from honeyguide.app.runs import find_run, opened_store
 from honeyguide.core.crawl.placement import relevance_level
 from honeyguide.core.page.likeness import likeness, page_text, sketch_of
@@ -31,21 +31,21 @@ from honeyguide.errors import InputError, UrlError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from honeyguide.adapters.output.warc import WarcFile
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.page.likeness import Sketch
     from honeyguide.core.page.page import Page
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.jobs.crawl import PageAttachments
     from honeyguide.ports.fetch import Content
     from honeyguide.ports.store import KeptPage, Store
 
-NO_CONTENT = frozenset(
-    {"dropped", "duplicate", "retry", "soft-404"}
-)  # actions of visits without content of their own
+# Actions of visits without content of their own.
+NO_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404"})
 _NO_PAGE = frozenset({"dropped", "retry", "soft-404"})  # actions of visits that are never among the best
-_KEPT_RULES = frozenset(
-    {LIST, "TRAP-8", "TRAP-9", *UNCHANGED, CHANGED}
-)  # of points that are no part of the score
+# Rules of points that are no part of the score.
+_KEPT_RULES = frozenset({LIST, "TRAP-8", "TRAP-9", *UNCHANGED, CHANGED})
 _ALIKE = 0.9  # share of text from which on two pages are one, as `traps.alike` of the profiles
 _COMPARED = 2_000  # pages that a further one is compared with
 
@@ -158,7 +158,7 @@ def _best(pages: Iterable[StoredPage], choice: PageChoice) -> Iterator[StoredPag
         if page.record["action"] not in _NO_PAGE and not is_again:
             latest[page.record["url"]] = page
     wanted = [page for page in latest.values() if _is_wanted(page.record, choice)]
-    wanted.sort(key=_order)
+    wanted.sort(key=lambda page: _order(page.record))
     taken = _Taken()
     left = choice.top or 0
     for page in wanted:
@@ -169,8 +169,7 @@ def _best(pages: Iterable[StoredPage], choice: PageChoice) -> Iterator[StoredPag
             yield page
 
 
-def _order(page: StoredPage) -> tuple[float, float, bool]:
-    record = page.record
+def _order(record: Record) -> tuple[float, float, bool]:
     relevance, score = record["topic_relevance"] or 0, record["relevance_score"] or 0
     return -relevance, -score, record["duplicate_of"] is not None
 
@@ -194,7 +193,8 @@ class _Taken:
         record, digest, group = page.record, page.record["digest"], page.record["language_group"]
         if digest in self._digests or group in self._groups:
             return False
-        sketch = _sketch(page)
+        kept = page.kept()
+        sketch: Sketch = () if kept is None else sketch_of(page_text(parsed(kept)).text)
         original = self._sketches.get(record["duplicate_of"] or "")
         if original is not None and (not sketch or not original or likeness(original, sketch) >= _ALIKE / 2):
             return False
@@ -207,11 +207,6 @@ class _Taken:
         return True
 
 
-def _sketch(page: StoredPage) -> Sketch:
-    kept = page.kept()
-    return () if kept is None else sketch_of(page_text(parsed(kept)).text)
-
-
 # --- what pages say ---
 
 
@@ -220,20 +215,6 @@ def parsed(kept: KeptPage) -> Page:
     from honeyguide.adapters.html.page import parse_page  # a compiled library, only if there is a page
 
     return parse_page(kept.body or b"", kept.url, kept.content_type)
-
-
-def content_of(kept: KeptPage) -> Content:
-    """Read the main content of a page that was kept."""
-    from honeyguide.adapters.html.content import main_content  # see `parsed`
-
-    return main_content(kept.body or b"", kept.url, kept.content_type)
-
-
-def description_of(kept: KeptPage) -> str | None:
-    """Read the description of a page that was kept."""
-    from honeyguide.adapters.html.page import parse_head  # see `parsed`
-
-    return parse_head(kept.body or b"", kept.content_type).description
 
 
 def rescored(page: StoredPage, profile: Profile) -> StoredPage:
@@ -258,35 +239,99 @@ def rescored(page: StoredPage, profile: Profile) -> StoredPage:
     return page._replace(record={**record, **changed})
 
 
-class PageExport:
-    """Gives records of pages with their content, writes Markdown files, or cuts pages into chunks of `chunk_chars`.
+@dataclass(frozen=True, slots=True)
+class ContentWish:
+    """What is made of the content of pages: the field of records that has it, files of a folder, a WARC file."""
+
+    field: str | None = None
+    markdown: str | None = None
+    warc: str | None = None
+    topic: str | None = None
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        """The fields that records get."""
+        return (self.field, IS_CUT) if self.field else ()
+
+
+class _ContentWriter:
+    """Makes of the content of pages what is wanted."""
+
+    def __init__(self, wish: ContentWish) -> None:
+        self._wish = wish
+        self.folder = Folder(Path(wish.markdown)) if wish.markdown else None
+
+    def _write(self, record: Record, content: Content, description: str | None) -> Record:
+        """Write a page to the folder, if there is one, and give the fields that its record gets."""
+        if self.folder is not None:
+            notes = PageNotes(description, self._wish.topic, content.is_cut)
+            self.folder.write(record, content.markdown, notes)
+        field = self._wish.field
+        text = content.text if field == "text" else content.markdown
+        return {field: text, IS_CUT: content.is_cut} if field else {}
+
+
+class ContentKeeper(_ContentWriter):
+    """Extracts the content of pages as they are fetched, if it is wanted, and writes them to a WARC file."""
+
+    def __init__(self, agent: str, wish: ContentWish) -> None:
+        super().__init__(wish)
+        self._warc: WarcFile | None = None
+        if wish.warc:
+            from honeyguide.adapters.output.warc import WarcFile  # an extra
+
+            self._warc = WarcFile(Path(wish.warc), agent)
+
+    def keep(self, record: Record, attachments: PageAttachments, *, is_wanted: bool = True) -> Record:
+        """Keep a page, and return the fields of its record that the store does not keep; what is not wanted is archived only."""
+        fetched, page = attachments.fetched, attachments.page
+        if self._warc is not None and fetched is not None:
+            self._warc.write(record, fetched)
+        is_used = is_wanted and (self._wish.field is not None or self.folder is not None)
+        if not is_used or fetched is None or record["action"] in (*NO_CONTENT, "unchanged"):
+            return {}
+        from honeyguide.adapters.html.content import main_content  # only if it is wanted
+
+        content = main_content(fetched.body, fetched.url, fetched.headers.content_type)
+        return self._write(record, content, page.description if page else None)
+
+    def close(self) -> None:
+        """Close the WARC file."""
+        if self._warc is not None:
+            self._warc.close()
+
+
+class PageExport(_ContentWriter):
+    """Gives records of kept pages with their content, writes Markdown files, or cuts pages into chunks of `chunk_chars`.
 
     `lacking` counts the pages whose content is wanted and not kept.
     """
 
     def __init__(self, wish: ContentWish, chunk_chars: int | None = None) -> None:
+        super().__init__(wish)
         self.lacking = 0
-        self._wish = wish
         self._chars = chunk_chars
-        self.folder = Folder(Path(wish.markdown)) if wish.markdown else None
 
     def records(self, pages: Iterable[StoredPage]) -> Iterator[Record]:
         """Give the records of pages, or of their chunks."""
         if self.folder is None and self._chars is None and self._wish.field is None:
             yield from (page.record for page in pages)
             return
+        from honeyguide.adapters.html.content import main_content  # see `parsed`
+        from honeyguide.adapters.html.page import parse_head
+
         for page in pages:
-            record = page.record
+            record, content = page.record, None
+            values: Record = {}
             kept = None if record["action"] in NO_CONTENT else page.kept()
-            self.lacking += (
-                kept is None and record["digest"] is not None and record["action"] not in NO_CONTENT
-            )
-            content = None if kept is None else content_of(kept)
-            if kept is not None and content is not None and self.folder is not None:
-                notes = PageNotes(description_of(kept), self._wish.topic, content.is_cut)
-                self.folder.write(record, content.markdown, notes)
+            if kept is not None:
+                source = kept.body or b""
+                content = main_content(source, kept.url, kept.content_type)
+                head = parse_head(source, kept.content_type) if self.folder is not None else None
+                values = self._write(record, content, head.description if head else None)
+            elif record["digest"] is not None and record["action"] not in NO_CONTENT:
+                self.lacking += 1
             if self._chars is None:
-                values = {} if content is None else content_fields(content, self._wish.field)
                 yield with_extras(record, values, self._wish.extras)
             elif content is not None:
                 yield from chunk_records(record, content.markdown, self._chars)

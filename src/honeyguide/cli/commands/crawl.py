@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
 
 import click
 
@@ -21,7 +20,18 @@ from honeyguide.app.crawl import (
 )
 from honeyguide.app.library.rendering import check_mode
 from honeyguide.app.runs import due_runs, find_run, opened_store, resume_request, sites_of
-from honeyguide.cli.command import COUNT, MOST, MOST_DEPTH, PARTIAL, YEAR_S, Command, Number, option, takes
+from honeyguide.cli.command import (
+    COUNT,
+    MOST,
+    MOST_DEPTH,
+    PARTIAL,
+    YEAR_S,
+    Command,
+    Number,
+    option,
+    shared_fields,
+    takes,
+)
 from honeyguide.cli.crawling.work import OutputOptions, Work, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
@@ -29,14 +39,13 @@ from honeyguide.cli.options import (
     FetchOptions,
     KeepOptions,
     check_distinct,
-    check_printable,
     check_reports,
     concurrency_option,
-    format_of,
+    destination,
+    option_words,
     rejected_options,
     render_option,
     scope_option,
-    standard_output,
 )
 from honeyguide.cli.output import no_color_option, note, usual_format, verbose_option
 from honeyguide.cli.progress import count_of
@@ -101,7 +110,9 @@ _IDENTITY = (
 
 @dataclass(frozen=True, slots=True)
 class _Fetching(FetchOptions):
-    concurrency: int = concurrency_option("Requests at once; the order of pages does not depend on it.", 32)
+    concurrency: int = concurrency_option(
+        "Requests at once; the order of pages does not depend on it.", default=32
+    )
 
 
 @click.command(
@@ -150,14 +161,10 @@ def crawl(
 
 def _checked(outputs: OutputOptions) -> OutputOptions:
     """Choose how pages are written; what cannot be written is rejected before the crawl."""
-    file = standard_output(outputs.file)
     read = [*outputs.inputs, *(text for text in outputs.sitemaps if "://" not in text)]
-    check_distinct(read, (file, outputs.store, outputs.warc, *outputs.reports))
+    check_distinct(read, (outputs.file, outputs.store, outputs.warc, *outputs.reports))
     check_reports(outputs.reports, "crawl")
-    if file is not None:
-        output = format_of(file, outputs.output, ALL_FORMATS)
-    else:
-        output = check_printable(outputs.output or usual_format())
+    file, output = destination(outputs.file, outputs.output, ALL_FORMATS, usual_format())
     if output in ("csv", "xlsx") and (outputs.links or outputs.content):
         raise click.UsageError(
             "A table has no room for --links and --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
@@ -167,14 +174,14 @@ def _checked(outputs: OutputOptions) -> OutputOptions:
 
 def _check_top(outputs: OutputOptions, keeping: KeepOptions) -> None:
     """Reject options that --top needs, or that contradict it."""
-    if outputs.lists and outputs.top is None:
+    has_top = outputs.top is not None
+    if outputs.lists and not has_top:
         raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
-    if outputs.top is not None and outputs.due:
+    if has_top and outputs.due:
         raise click.UsageError("--top chooses among all pages of a crawl; leave out --due.")
-    is_parquet = outputs.output == "parquet" and outputs.content
-    if keeping.no_keep and (
-        is_parquet or (outputs.top is not None and (outputs.content or outputs.markdown))
-    ):
+    of_parquet = outputs.output == "parquet" and outputs.content
+    stored = of_parquet or (has_top and (outputs.content or outputs.markdown))
+    if keeping.no_keep and stored:
         raise click.UsageError("--top and Parquet take the content from the store; leave out --no-keep.")
 
 
@@ -191,17 +198,15 @@ def _check_due(outputs: OutputOptions, options: CrawlOptions, *, is_seeded: bool
     }
     for name, value in contrary.items():
         if value:
-            raise click.UsageError(f"{_option(name)} does not go with --due, which visits what a plan chose.")
+            flag = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{flag} does not go with --due, which visits what a plan chose.")
     ctx = click.get_current_context()
     for name in () if is_seeded else _IDENTITY:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            flag = f"--{name.replace('_', '-')}"
             raise click.UsageError(
-                f"{_option(name)}: crawls of the store remember theirs; leave it out, or name a SEED, too."
+                f"{flag}: crawls of the store remember theirs; leave it out, or name a SEED, too."
             )
-
-
-def _option(name: str) -> str:
-    return {"inputs": "-i", "sitemaps": "--sitemap"}.get(name, f"--{name.replace('_', '-')}")
 
 
 # --- the crawl ---
@@ -225,26 +230,21 @@ def _crawl(
         )
     if options.max_relevant is not None and profile.topic.pattern is None:
         raise click.UsageError("--max-relevant counts pages about a topic: give one with --topic.")
+    named = {
+        **shared_fields(options, CrawlRequest),
+        "profile": lasting_name(options.profile),
+        "related": related,
+    }
     request = CrawlRequest(
+        **named,
         seeds=seeds,
-        traversal=options.traversal,
         budgets=Budgets(options.max_pages, options.max_pages_per_host, options.follow_external),
-        max_depth=options.max_depth,
-        max_time_s=options.max_time_s,
-        include=options.include,
-        exclude=options.exclude,
         links=outputs.links,
         concurrency=fetching.concurrency,
         restart=outputs.restart,
         command=_command(texts, outputs, options),
         only_due=outputs.due,
-        profile=lasting_name(options.profile),
-        related=related,
         keep_bytes=keeping.keep_bytes,
-        max_relevant=options.max_relevant,
-        scope=options.scope,
-        respect_meta_robots=options.respect_meta_robots,
-        render=options.render,
     )
     is_wide = options.scope != "host" or options.follow_external > 0
     show_hosts = len({seed.site for seed in seeds}) > 1 or is_wide
@@ -312,14 +312,7 @@ def _seed_texts(texts: tuple[str, ...], outputs: OutputOptions) -> list[str]:
 def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions) -> str:
     """Write the command as `honeyguide runs` shows it: what identifies the crawl, without budgets and outputs."""
     words = ["crawl", *seeds[:3], *(["…"] if len(seeds) > 3 else [])]
-    usual = {"profile": PROFILE, "traversal": TRAVERSAL, "scope": "host", "follow_external": 0}
-    usual |= {"respect_meta_robots": False, "render": "never"}
-    typed: dict[str, Any] = {
-        "inputs": outputs.inputs,
-        "column": outputs.columns.get("url"),
-        "sitemaps": outputs.sitemaps,
-    }
-    for name, value in {**typed, **{name: getattr(options, name) for name in _IDENTITY}}.items():
-        found = value if isinstance(value, tuple) else () if value in (None, usual.get(name)) else (value,)
-        words += [word for text in found for word in (_option(name), *([] if text is True else [str(text)]))]
-    return shlex.join(words)[:_MOST_COMMAND]
+    words += [word for file in outputs.inputs for word in ("-i", file)]
+    words += [word for column in outputs.columns.values() for word in ("--column", column)]
+    words += [word for sitemap in outputs.sitemaps for word in ("--sitemap", sitemap)]
+    return shlex.join([*words, *option_words(options, _IDENTITY)])[:_MOST_COMMAND]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from honeyguide.app.arguments import strategy_profile
 from honeyguide.app.files import name_of
 from honeyguide.app.tools import evaluate
 from honeyguide.app.tools.evaluate import interval, name_sites, verdict
@@ -23,16 +24,14 @@ from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.options import FetchOptions, check_distinct
 from honeyguide.cli.output import (
     Column,
+    chosen_format,
     emit,
-    given_format,
-    is_plain,
     note,
     number,
     output_options,
     points,
     print_table,
     say,
-    usual_format,
 )
 from honeyguide.cli.progress import Progress
 from honeyguide.core.records.answers import PickChangeRecord, PlanChangeRecord
@@ -131,7 +130,7 @@ def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's
     if judged.unlabelled:
         note(f"{name_of(options.gold)} has no labels of {name_sites(judged.unlabelled)}: not judged")
     records = list(map(evaluate.site_record, judged.sites))
-    if (given_format() or usual_format()) == "jsonl":
+    if chosen_format() == "jsonl":
         records.append(evaluate.total_record(judged))
     emit(records, evaluate.EVAL_COLUMNS, lambda _: _show_evaluation(judged))
     if judged.missing:
@@ -221,10 +220,12 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
             f"{options.file} exists already; choose another name, or overwrite it with --force."
         )
     gold = evaluate.labels_of(labels)
-    evaluate.check_strategy(options.strategy, options.profile)
+    strategy_profile(
+        options.strategy, options.profile
+    )  # what is wrong with it is said before anything is fetched
     records = options.picks or _picked(list(gold), options, fetching)
     progress = Progress("step", total=evaluate.STEPS)
-    with progress.shown(quiet=options.quiet, no_color=is_plain()):
+    with progress.shown(quiet=options.quiet):
 
         def on_fold(done: int, steps: int) -> None:
             progress.done, progress.total = done, steps
@@ -239,7 +240,7 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
             on_fold=on_fold,
         )
     found = evaluate.change_records(learned)
-    if (given_format() or usual_format()) == "jsonl":
+    if chosen_format() == "jsonl":
         found.append(evaluate.lesson_record(learned))
     emit(found, evaluate.LEARN_COLUMNS, lambda _: _show_lesson(learned))
     for line in evaluate.notes(learned):
@@ -260,7 +261,7 @@ def _picked(sites: list[str], options: _LearnOptions, fetching: FetchOptions) ->
     records: dict[int, Record] = {}
     progress = Progress("site", total=len(sites))
     request = PickRequest(strategy=options.strategy, profile=options.profile, cap=options.cap)
-    with progress.shown(quiet=options.quiet, no_color=is_plain()):
+    with progress.shown(quiet=options.quiet):
 
         def finish(place: int, record: Record) -> None:
             records[place] = record

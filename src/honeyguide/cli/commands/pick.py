@@ -28,28 +28,25 @@ from honeyguide.cli.options import (
     ALL_FORMATS,
     FetchOptions,
     check_distinct,
-    check_printable,
     check_reports,
     column_option,
     concurrency_option,
     content_option,
-    format_of,
+    destination,
     format_option,
+    option_words,
     render_option,
     reports_option,
-    standard_output,
 )
 from honeyguide.cli.output import (
     RecordPrinter,
-    is_plain,
-    is_verbose,
     no_color_option,
     note,
     say,
     usual_format,
     verbose_option,
 )
-from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, not_ok_words, sites_summary
+from honeyguide.cli.progress import LINE_EVERY_SHARE, Progress, count_of, not_ok_words, sites_summary
 from honeyguide.cli.stopping import INTERRUPTED_CODE
 from honeyguide.core.records import iso
 from honeyguide.core.records.fields import PickRecord
@@ -104,7 +101,7 @@ class _PickChoice(ChoiceOptions):
 
 @dataclass(frozen=True, slots=True)
 class _Fetching(FetchOptions):
-    concurrency: int = concurrency_option("How many sites are processed in parallel.", 16)
+    concurrency: int = concurrency_option("How many sites are processed in parallel.", default=16)
     site_timeout: float | None = option(
         "--site-timeout S",
         "Seconds for one site; what was found by then is kept.  [default: 300]",
@@ -134,23 +131,17 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
 
     If interrupted, run the same command again: finished sites are kept.
     """
-    destination, output = _destination(options)
+    file, output = _destination(options)
     if choice.content and output in ("csv", "xlsx"):
         raise click.UsageError(
             "A table has no room for --content; write JSON lines or Parquet, -o FILE.jsonl or -o FILE.parquet."
         )
     loaded = choice.load()
-    request = PickRequest(
-        profile=loaded,
-        content=choice.content or False,
-        timings=choice.timings,
-        render=choice.render,
-        **choice.settings,
-    )
+    request = PickRequest(**{**choice.settings(loaded), "content": choice.content or False})
     rows = _rows(sites, options)
     columns = tuple(dict.fromkeys(name for row in rows for name in row.columns))
     sink: Sink
-    if destination is None:
+    if file is None:
         sink = PrintedRecords(output, len(rows), keep=bool(options.reports), columns=columns)
     else:
         settings = {
@@ -160,7 +151,7 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
             "profile_hash": loaded.hash,
         }
         run = PickRun(settings, tuple(row.text for row in rows), output, columns)
-        sink = PickFile(destination, run, restart=options.restart)
+        sink = PickFile(Path(file), run, restart=options.restart)
     with closing(sink), _answers(options) as answers:
         if answers is not None and answers.keeps:
             answers.note([row.text for row in rows], request, choice.profile)
@@ -171,15 +162,8 @@ def _command(sites: tuple[str, ...], options: _Options, choice: _PickChoice) -> 
     """Write the command for a report: what decides about pages, without anything that may be secret."""
     words = ["honeyguide", "pick", *sites[:3], *(["…"] if len(sites) > 3 else [])]
     words += [word for file in options.inputs for word in ("-i", file)]
-    usual = _PickChoice()
-    for one in fields(choice):
-        value = getattr(choice, one.name)
-        if one.name != "timings" and value != getattr(usual, one.name):
-            given = value if isinstance(value, tuple) else (value,)
-            words += [
-                word for text in given for word in (f"--{one.name}", *([] if text is True else [str(text)]))
-            ]
-    return shlex.join(words)
+    deciding = [one.name for one in fields(choice) if one.name != "timings"]
+    return shlex.join([*words, *option_words(choice, deciding)])
 
 
 def _answers(options: _Options) -> AbstractContextManager[Answers | None]:
@@ -196,17 +180,15 @@ def _answers(options: _Options) -> AbstractContextManager[Answers | None]:
     return opened_answers(file, keeps=keep is not None, replays=replay is not None)
 
 
-def _destination(options: _Options) -> tuple[Path | None, str]:
-    file = standard_output(options.file)
-    check_distinct(options.inputs, (file, options.keep or options.replay, *options.reports))
+def _destination(options: _Options) -> tuple[str | None, str]:
+    check_distinct(options.inputs, (options.file, options.keep or options.replay, *options.reports))
     check_reports(options.reports, "pick")
-    if file is None:
-        if options.restart or options.retry_failed:
-            raise click.UsageError("--restart and --retry-failed are about the file of -o: name it.")
-        return None, check_printable(options.output or usual_format())
+    file, output = destination(options.file, options.output, ALL_FORMATS, usual_format())
+    if file is None and (options.restart or options.retry_failed):
+        raise click.UsageError("--restart and --retry-failed are about the file of -o: name it.")
     if options.restart and options.retry_failed:
         raise click.UsageError("--restart picks from every site again; leave out --retry-failed.")
-    return Path(file), format_of(file, options.output, ALL_FORMATS)
+    return file, output
 
 
 def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
@@ -214,8 +196,8 @@ def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
         raise click.UsageError("Give a SITE, or a list of sites with -i FILE.")
     rows, repeated = listed_rows(sites, options.inputs, options.columns)
     if repeated:
-        count = "1 site is" if len(repeated) == 1 else f"{len(repeated):,} sites are"
-        note(f"{count} repeated and picked once; the first is {shown(repeated[0].text)}")
+        sites_are = count_of(len(repeated), "site is", "sites are")
+        note(f"{sites_are} repeated and picked once; the first is {shown(repeated[0].text)}")
     return rows
 
 
@@ -248,7 +230,7 @@ class _Work:
             details=lambda _now: not_ok_words(statuses),
         )
         failures: list[str] = []
-        with progress.shown(quiet=self.options.quiet or is_verbose() or not missing, no_color=is_plain()):
+        with progress.shown(quiet=self.options.quiet or not missing):
 
             def finish(index: int, record: Record) -> None:
                 with nullcontext() if self.sink.name else progress.paused():

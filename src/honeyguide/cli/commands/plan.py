@@ -8,37 +8,37 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
+from honeyguide.app.files import check_table, column_names, write_table
 from honeyguide.app.plan import OWN_POLICIES, SIGNALS, PlanQuery, PlanRequest, plan_record, policy_names
-from honeyguide.cli.command import COUNT, Command, Number, option, takes
+from honeyguide.cli.command import COUNT, Command, Number, option, shared_fields, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
     check_distinct,
     check_kinds,
     check_reports,
     column_option,
-    format_of,
+    destination,
     input_format_option,
     moment,
     on_error_option,
     quiet_option,
+    reading_rows,
     rejected_options,
-    rejecting,
     reports_option,
-    standard_output,
     tell_written,
 )
 from honeyguide.cli.output import (
     Column,
     emit,
     given_format,
-    is_plain,
-    is_verbose,
     note,
     number,
     output_options,
@@ -48,16 +48,16 @@ from honeyguide.cli.output import (
     say,
     verbose_option,
 )
-from honeyguide.cli.plan_report import write_plan_reports
-from honeyguide.cli.progress import RowProgress
+from honeyguide.cli.progress import count_of
+from honeyguide.core.records import iso
+from honeyguide.core.records.fields import PlanRecord
 from honeyguide.core.url.url import display
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.app.files import Rejected
-    from honeyguide.app.plan import Plan
+    from honeyguide.app.plan import Plan, PlanSession
     from honeyguide.core.records import Record
 
 _EMPTY_FILES = "has no rows; give at least one URL"
@@ -96,7 +96,7 @@ class PlanOptions:
 
     store: str | None = option("--store FILE", "Rank the URLs of a store: visited pages and queued links.")
     enqueue: bool = option("--enqueue", "Schedule the plan in the store; honeyguide crawl --due fetches it.")
-    kind: str | None = input_format_option()
+    input_format: str | None = input_format_option()
     columns: Mapping[str, str] = column_option(*SIGNALS)
     now: datetime = option(
         "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date.  [default: now]", callback=_now
@@ -167,20 +167,10 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     _check_wanted(options, [level.name for level in chosen.levels])
     _check_source(files, options)
     file, written = _destination(files, options)
-    request = PlanRequest(
-        profile=chosen,
-        files=files,
-        store=options.store,
-        input_format=options.kind,
-        policy=options.policy,
-        columns=options.columns,
-        check_urls=options.check_urls,
-        can_enqueue=options.enqueue,
-    )
-    progress = RowProgress()
+    named = {**shared_fields(options, PlanRequest), "profile": chosen, "files": files}
+    request = PlanRequest(**named, can_enqueue=options.enqueue)
     with (
-        rejecting(options.on_error) as rejected,
-        progress.shown(quiet=options.quiet or is_verbose(), no_color=is_plain()),
+        reading_rows(options.on_error, quiet=options.quiet) as (rejected, progress),
         app_plan.open_plan(request, reject=rejected, on_note=progress.note, on_rows=progress.read) as session,
     ):
         if options.explain is not None:
@@ -192,30 +182,24 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             progress.stop()
             emit([record], tuple(record), _show_explained)
             return
-        query = PlanQuery(
-            now=options.now,
-            top=options.top,
-            min_score=options.min_score,
-            max_score=options.max_score,
-            levels=options.levels,
-            per_host=options.per_host,
-            limit=MAX_ROWS,
-            budget=options.budget,
-        )
+        query = PlanQuery(**shared_fields(options, PlanQuery), limit=MAX_ROWS)
         with rejected_options():
             app_plan.check_budget(session.ranker, query)
         found = session.ranker.plan(query)
         progress.stop()
         if not found.rows:
             empty = _EMPTY_FILES if options.store is None else _EMPTY_STORE
-            raise InputError(_none_left(rejected) if rejected and rejected.rows else empty, file=session.name)
+            if rejected and rejected.rows:
+                rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
+                empty = f"{rows} wrong; see {', '.join(rejected.files)}"
+            raise InputError(empty, file=session.name)
         _warn(found)
-        write_plan_reports(options.reports, found, session, query)
+        _write_reports(options.reports, found, session, query)
         if file is not None:
-            app_plan.write_plan(file, written, found)
+            write_table(Path(file), written, map(plan_record, found.entries), PlanRecord)
         else:
             records: Iterator[Record] = ({**plan_record(entry)} for entry in found.entries)
-            emit(records, app_plan.PLAN_COLUMNS, lambda entries: _show_plan(entries, found))
+            emit(records, column_names(PlanRecord), lambda entries: _show_plan(entries, found))
         if not options.quiet:
             tell_written((file, *options.reports), len(found.entries), "URL")
         if options.enqueue:
@@ -224,39 +208,33 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
 
 
-def _none_left(rejected: Rejected) -> str:
-    """Say that every row is wrong, and where to find them."""
-    rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
-    return f"{rows} wrong; see {', '.join(rejected.files)}"
-
-
 def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> None:
     """Name the runs that will fetch the plan, and what no run will: one that it never met or that its rules reject."""
     if total := sum(runs.values()):
         where = ", ".join(f"{count:,} in run {run}" for run, count in runs.items())
         fetched_by = f"honeyguide crawl --due --store {name}"
-        note(f"{_urls_are(total)} scheduled, {where}; {fetched_by} fetches them, best first")
+        note(
+            f"{count_of(total, 'URL is', 'URLs are')} scheduled, {where}; {fetched_by} fetches them, best first"
+        )
     else:
         note("no URL is scheduled")
     if left:
         why = "because no run can fetch them now"
-        note(f"{_urls_are(len(left))} not scheduled, {why}; the first is {left[0]}")
-
-
-def _urls_are(count: int) -> str:
-    return "1 URL is" if count == 1 else f"{count:,} URLs are"
+        note(f"{count_of(len(left), 'URL is', 'URLs are')} not scheduled, {why}; the first is {left[0]}")
 
 
 def _warn(plan: Plan) -> None:
     """Note rows that were read in an unexpected way (PLAN-1: the future counts as just now)."""
     if plan.future.rows:
-        rows = "1 row has a time" if plan.future.rows == 1 else f"{plan.future.rows:,} rows have times"
+        rows = count_of(plan.future.rows, "row has a time", "rows have times")
         note(f"{rows} in the future, counted as just now; the first is {plan.future.first}")
-    if count := plan.repeated.rows:
-        rows = "1 row repeats" if count == 1 else f"{count:,} rows repeat"
+    if plan.repeated.rows:
+        rows = count_of(plan.repeated.rows, "row repeats", "rows repeat")
         note(f"{rows} a URL, and the last of each counts; the first is {plan.repeated.first}")
     if plan.dead.rows:
-        note(f"{_urls_are(plan.dead.rows)} dropped as dead; the first is {plan.dead.first}")
+        note(
+            f"{count_of(plan.dead.rows, 'URL is', 'URLs are')} dropped as dead; the first is {plan.dead.first}"
+        )
     if plan.tied >= _MANY_TIED:
         last = plan.entries[-1].scored.score.value
         same = sum(entry.scored.score.value == last for entry in plan.entries)
@@ -283,28 +261,29 @@ def _check_source(files: tuple[str, ...], options: PlanOptions) -> None:
     if options.store is None:
         if options.enqueue:
             raise click.UsageError("--enqueue needs a --store to schedule the plan in.")
-        check_kinds(files, options.kind)
-    elif options.kind is not None or options.check_urls or options.on_error != "stop":
+        check_kinds(files, options.input_format)
+    elif options.input_format is not None or options.check_urls or options.on_error != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
-    if options.budget is not None and options.explain is not None:
-        raise click.UsageError("--budget takes a whole plan; leave out --explain.")
-    if options.enqueue and options.explain is not None:
-        raise click.UsageError("--enqueue takes a whole plan; leave out --explain.")
+    of_plans = {
+        "--budget takes": options.budget,
+        "--enqueue takes": options.enqueue,
+        "-o and --report take": options.file or options.reports,
+    }
+    for what, value in of_plans.items():
+        if value and options.explain is not None:
+            raise click.UsageError(f"{what} a whole plan; leave out --explain.")
 
 
 def _destination(files: tuple[str, ...], options: PlanOptions) -> tuple[str | None, str]:
     """Settle the file and its format; what could only fail after all rows were ranked is rejected now."""
-    if options.explain is not None and (options.file is not None or options.reports):
-        raise click.UsageError("-o and --report take a whole plan; leave out --explain.")
-    file = standard_output(options.file)
+    file, kind = destination(options.file, given_format(), ALL_FORMATS)
     if file is None and not options.reports:
         return None, ""
-    kind = format_of(file, given_format(), ALL_FORMATS) if file else ""
     inputs = app_plan.input_files(files, is_skipping=options.on_error == "skip")
     check_distinct((*inputs, options.store), (file, *options.reports))
     check_reports(options.reports, "plan")
     if file:
-        app_plan.check_plan_file(file, kind)
+        check_table(Path(file), kind, PlanRecord)
     return file, kind
 
 
@@ -368,3 +347,51 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= _WHOLE_FROM else f"{value:.4g}"
     return _FRACTION.sub(r"\1", str(value))
+
+
+# --- reports ---
+
+
+def _write_reports(files: Sequence[str], plan: Plan, session: PlanSession, query: PlanQuery) -> None:
+    if not files:
+        return
+    from honeyguide.report import write_sheet  # only for those who want one
+    from honeyguide.report.plan import PlanReportData, plan_sheet
+    from honeyguide.report.sheet import MAX_PAGES
+
+    advice = {level.name: level.advice for level in session.profile.levels}
+    data = PlanReportData(
+        [plan_record(entry) for entry in islice(plan.entries, MAX_PAGES)],
+        [entry.scored.url for entry in plan.entries],
+        {name: (count, advice[name]) for name, count in plan.levels.items()},
+        list(_facts(plan, session, query)),
+    )
+    for file in files:
+        write_sheet(plan_sheet(data), Path(file))
+
+
+def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple[str, str | None]]:
+    known = session.name if session.stored is None else f"--store {session.name}"
+    yield "Command", f"honeyguide plan {known}"
+    yield "As of", iso(query.now.timestamp())
+    yield "Policy", session.ranker.policy
+    yield "Profile", f"{session.profile.name}, {session.profile.hash}"
+    yield "Asked for", "; ".join(_limits(query))
+    counts = {"Times in the future": plan.future, "Repeated": plan.repeated, "Dropped as dead": plan.dead}
+    for what, count in counts.items():
+        yield what, f"{count.rows:,}; the first is {count.first}" if count.rows else None
+
+
+def _limits(query: PlanQuery) -> Iterator[str]:
+    if query.top is not None:
+        yield f"the best {query.top:,}"
+    if query.levels:
+        yield f"level {', '.join(query.levels)}"
+    if query.min_score is not None:
+        yield f"scores of {number(query.min_score)} and more"
+    if query.max_score is not None:
+        yield f"scores below {number(query.max_score)}"
+    if query.per_host is not None:
+        yield f"at most {query.per_host:,} of each host"
+    if query.budget is not None:
+        yield f"levels relative to a budget of {query.budget:,} visits"

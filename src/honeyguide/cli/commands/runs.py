@@ -9,20 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from honeyguide.app.files import ContentWish, check_table, column_names, store_name, write_table
+from honeyguide.app.files import check_table, column_names, store_name, write_table
 from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
-from honeyguide.app.tools.kept import PageChoice, PageExport, check_rule, choose, stored_pages, topic_of_run
+from honeyguide.app.tools.kept import (
+    ContentWish,
+    PageChoice,
+    PageExport,
+    check_rule,
+    choose,
+    stored_pages,
+    topic_of_run,
+)
 from honeyguide.cli.command import COUNT, Command, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INSIDE_WORDS,
     check_distinct,
-    check_printable,
     content_option,
-    format_of,
+    destination,
     quiet_option,
     rejected_options,
-    standard_output,
     store_option,
     tell_written,
 )
@@ -229,8 +235,9 @@ def export(what: str, options: _PageOptions) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} selects pages: export pages.")
     if options.rule is not None and what != "out":
         raise click.UsageError("--rule selects pages or rejected URLs: export pages, export out.")
+    place = destination(options.file, options.output, ALL_FORMATS)
     with rejected_options(), export_run(options.store, what, options.run, rule=options.rule) as records:
-        _write(records, options, RECORDS[what], _NOUNS[what])
+        _write(records, options, place, RECORDS[what], _NOUNS[what])
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +273,8 @@ def _write_pages(options: _PageOptions, profile: Profile | None = None, topic: s
         raise click.UsageError("--chunks gives the content in pieces; leave out --content.")
     if options.lists and not options.top:
         raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
-    file = standard_output(options.file)
-    chosen = (options.output or "jsonl") if file is None else format_of(file, options.output, ALL_FORMATS)
-    if (options.chunks or options.content) and chosen not in ("jsonl", "parquet"):
+    place = destination(options.file, options.output, ALL_FORMATS)
+    if (options.chunks or options.content) and place[1] not in ("jsonl", "parquet"):
         raise click.UsageError("Content needs JSON lines or Parquet: -o FILE.jsonl, -o FILE.parquet.")
     with rejected_options():
         topic = topic or topic_of_run(options.store, options.run)
@@ -285,15 +291,16 @@ def _write_pages(options: _PageOptions, profile: Profile | None = None, topic: s
                 if not options.quiet:
                     tell_written((options.markdown,), count - exporting.lacking, "page")
             else:
-                _write(records, options, kind, noun)
+                _write(records, options, place, kind, noun)
     if exporting.lacking:
         note(f"{count_of(exporting.lacking, 'page')} not kept by the store: their content is missing")
 
 
-def _write(records: Iterable[Record], options: _PageOptions, kind: Any, noun: str) -> None:
+def _write(
+    records: Iterable[Record], options: _PageOptions, place: tuple[str | None, str], kind: Any, noun: str
+) -> None:
     """Write records to the file of -o, or print them."""
-    file = standard_output(options.file)
-    chosen = format_of(file, options.output, ALL_FORMATS) if file else check_printable(options.output)
+    file, chosen = place
     check_distinct((options.store,), (file,))
     if file is None:
         write_records(chosen, records, column_names(kind))

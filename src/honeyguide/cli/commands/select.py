@@ -6,9 +6,9 @@ Owns: the command, and the tables of selections and picks. Must not know: filter
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,16 +24,14 @@ from honeyguide.cli.options import (
     address,
     column_option,
     on_error_option,
+    reading_rows,
     rejected_options,
-    rejecting,
     require_any,
     scope_option,
 )
 from honeyguide.cli.output import (
     Column,
     emit,
-    is_plain,
-    is_verbose,
     note,
     output_options,
     point_lines,
@@ -42,7 +40,6 @@ from honeyguide.cli.output import (
     short_url,
     verbose_option,
 )
-from honeyguide.cli.progress import RowProgress
 from honeyguide.core.text.printable import number
 
 if TYPE_CHECKING:
@@ -54,17 +51,6 @@ if TYPE_CHECKING:
 
 CHOSEN = (Column.number("#"), Column.number("Score"), Column.whole("Bucket"), Column("Page and why"))
 _ROW_FORMATS = ("csv", "jsonl", "parquet")
-
-
-class _Settings(TypedDict):
-    strategy: str
-    query: str | None
-    cap: int | None
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    scope: str | None
-    want: tuple[str, ...]
-    never: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +94,11 @@ class ChoiceOptions:
             note(f"strategy {self.strategy} does not use --query{advice}")
         return loaded
 
-    @property
-    def settings(self) -> _Settings:
-        """The settings of a selection besides its profile."""
+    def settings(self, profile: Profile) -> dict[str, Any]:
+        """Give the settings of a selection with its loaded profile; a wish is split, because one text may name several."""
         with rejected_options():
             wishes = wishes_of(self.want, self.never)
-        return {
-            "strategy": self.strategy,
-            "query": self.query,
-            "cap": self.cap,
-            "include": self.include,
-            "exclude": self.exclude,
-            "scope": self.scope,
-            "want": wishes.want,
-            "never": wishes.never,
-        }
+        return {**asdict(self), **wishes._asdict(), "profile": profile}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +156,13 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
     treated as if it were alone. The rows of one page must be adjacent.
     """
     profile, everything = choice.load(), options.everything
-    if file is None or not _is_table(file, options.input_format):
+    kind = options.input_format or (None if file is None else kind_of(file))
+    if file is None or not (kind in _ROW_FORMATS or Path(file).is_dir()):
         if options.columns:
             raise click.UsageError("--column is about a FILE of links; a PAGE has no columns.")
         page = _page(file, source, options.input_format)
         heads = None if options.heads is None else selecting.read_heads(options.heads, page.url)
-        selection = selecting.select_links(page, page.url, heads=heads, profile=profile, **choice.settings)
+        selection = selecting.select_links(page, page.url, heads=heads, **choice.settings(profile))
         found = selecting.PageSelection(page, selection)
         if options.explain is not None:
             show_explained(explain_selection(found, options.explain, profile.name))
@@ -202,18 +179,16 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
         raise click.UsageError(
             "--heads is for a PAGE; a FILE of links has them in columns head_title and head_description."
         )
-    progress = RowProgress()
-    quiet = is_verbose() or sys.stdout.isatty()  # what is chosen appears page by page
-    with rejecting(options.on_error) as rejected, progress.shown(quiet=quiet, no_color=is_plain()):
+    # In a terminal, what is chosen appears page by page.
+    with reading_rows(options.on_error, quiet=sys.stdout.isatty()) as (rejected, progress):
         pages = selecting.select_files(
             file,
             base=source.base,
-            profile=profile,
             input_format=options.input_format,
             columns=options.columns,
             reject=rejected,
             on_rows=progress.read,
-            **choice.settings,
+            **choice.settings(profile),
         )
         selections = require_any(pages, [name_of(file)], rejected)
         records = (
@@ -223,10 +198,6 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
         )
         columns = ("schema", "page", *selecting.SELECT_COLUMNS[1:])
         emit(records, columns, lambda _: _show_pages(selections, profile, everything=everything))
-
-
-def _is_table(file: str, input_format: str | None) -> bool:
-    return (input_format or kind_of(file)) in _ROW_FORMATS or Path(file).is_dir()
 
 
 def _page(file: str | None, source: _SourceOptions, input_format: str | None) -> Page:

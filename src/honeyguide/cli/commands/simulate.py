@@ -21,13 +21,12 @@ from honeyguide.cli.command import COUNT, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     check_distinct,
     check_report,
-    format_of,
+    destination,
     moment,
     rejected_options,
-    standard_output,
     tell_written,
 )
-from honeyguide.cli.output import Column, emit, given_format, is_plain, output_options, print_table, say
+from honeyguide.cli.output import Column, emit, given_format, output_options, print_table, say
 from honeyguide.cli.progress import Progress
 from honeyguide.core.records.answers import OutcomeRecord, ReplayRecord
 from honeyguide.core.records.fields import columns
@@ -125,8 +124,7 @@ def recrawl(worlds: tuple[str, ...], options: SimulateOptions, outputs: _Outputs
     A WORLD is a CSV file of change times (columns page and timestamp), or a generated one: poisson, bursty, periodic,
     seasonal, mixed, news or archive, with settings if wanted, as in poisson:pages=20000,days=60. Or use --store.
     """
-    file, report = standard_output(outputs.file), outputs.report
-    kind = format_of(file, given_format()) if file else ""
+    (file, kind), report = destination(outputs.file, given_format()), outputs.report
     # What could only fail after the simulation is rejected now.
     if report and not report.lower().endswith(_REPORTS):
         what = f"{shown(report)} should end in {' or '.join(_REPORTS)}."
@@ -192,7 +190,7 @@ def _show_replay(records: Sequence[ReplayRecord]) -> None:
 def _simulate(request: SimulateRequest, *, quiet: bool) -> list[Outcome]:
     running = ["reading"]
     progress = Progress("simulation", total=request.runs, details=lambda _now: running[-1:])
-    with progress.shown(quiet=quiet, no_color=is_plain()):
+    with progress.shown(quiet=quiet):
 
         def on_policy(what: str) -> None:
             progress.done = len(running) - 1  # what ran before is done

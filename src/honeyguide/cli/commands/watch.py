@@ -1,6 +1,6 @@
-"""`honeyguide watch`: plan and crawl what a store knows, in a loop, until stopped; `jobs.watch` says when and what.
+"""`honeyguide watch` and `import`: visit what a store knows again and again, and bring known URLs into it.
 
-Start reading at `watch`.
+Must not know: when and what is visited (`jobs.watch`), how files are read and kept (`app`). Start reading at `watch`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import click
 
 from honeyguide.app.crawl import CrawlTally, load_profile
 from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
+from honeyguide.app.library.observe import FIELDS, import_known
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, opened_store, sites_of
 from honeyguide.app.watch import CLASSES, WatchBudget, WatchRequest, watch_store
 from honeyguide.cli import stopping
-from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, takes
+from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, shared_fields, takes
 from honeyguide.cli.commands.plan import policy_option
 from honeyguide.cli.crawling.lines import (
     STOPPED,
@@ -37,15 +38,18 @@ from honeyguide.cli.options import (
     FetchOptions,
     KeepOptions,
     check_distinct,
-    format_of,
+    check_kinds,
+    column_option,
+    destination,
     format_option,
+    input_format_option,
     moment,
-    standard_output,
+    on_error_option,
+    quiet_option,
+    reading_rows,
     store_option,
 )
 from honeyguide.cli.output import (
-    is_plain,
-    is_verbose,
     line_for_people,
     no_color_option,
     note,
@@ -162,32 +166,29 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
     keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with exit code 0, because a
     watch runs until it is stopped.
     """
-    file = standard_output(options.file)
-    check_distinct((), (file, options.store, options.log))
+    check_distinct((), (options.file, options.store, options.log))
+    file, output = destination(options.file, options.output, usual=usual_format())
     until = None if options.until is None else options.until.timestamp()
     tally = WatchTally(WatchBudget(options.per_hour, options.cycle_s, until, options.rounds))
     with opened_store(options.store, create=False) as store:
         show_hosts = len(sites_of(store, store.runs.list())) > 1
-        with closing(_output(file, options.output, show_hosts=show_hosts)) as out:
+        out: Output = PrintedPages(output, (), show_hosts=show_hosts, show_changes=True)
+        if file is not None:
+            out = PageTable(Path(file), "csv") if output == "csv" else PageFile(Path(file))
+        with closing(out):
             begin_output(out, _stored_pages(store))
             work = _Work(tally, out, options.log)
+            named = {**shared_fields(options, WatchRequest), "profile": load_profile(options.profile)}
             request = WatchRequest(
+                **named,
                 budget=tally.budget,
-                profile=load_profile(options.profile),
-                policy=options.policy,
-                rest_s=options.rest_s,
-                min_interval_s=options.min_interval_s,
-                max_interval_s=options.max_interval_s,
-                per_host=options.per_host,
                 concurrency=fetching.concurrency,
                 keep_bytes=keeping.keep_bytes,
-                sitemaps=options.sitemaps,
-                listen_s=options.listen_s,
                 on_page=work.take_page,
                 on_round=work.end_round,
                 on_note=note,
             )
-            with work.progress.shown(quiet=options.quiet or is_verbose(), no_color=is_plain()):
+            with work.progress.shown(quiet=options.quiet):
                 stopped = asyncio.run(work.run(watch_store(store, request, fetching.policy)))
             stopping.release()
             out.end(_stored_pages(store))
@@ -204,12 +205,6 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
         raise click.exceptions.Exit(INTERRUPTED_CODE)
     if visits.refused == visits.verdicts.total() > 0:
         click.get_current_context().exit(PARTIAL)
-
-
-def _output(file: str | None, output: str | None, *, show_hosts: bool) -> Output:
-    if file is None:
-        return PrintedPages(output or usual_format(), (), show_hosts=show_hosts, show_changes=True)
-    return PageTable(Path(file), "csv") if format_of(file, output) == "csv" else PageFile(Path(file))
 
 
 def _stored_pages(store: Store) -> StoredPages:
@@ -317,3 +312,56 @@ class WatchTally:
         """Say how it ended."""
         rounds = count_of(self.last.number if self.last else 0, "round")
         return f"{revisit_words(self.visits.verdicts)}; {rounds}, {duration(now - self.started)}"
+
+
+# --- import ---
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOptions:
+    """Which columns are read, and where they go."""
+
+    store: str = store_option()
+    kind: str | None = input_format_option()
+    columns: Mapping[str, str] = column_option(*FIELDS)
+    on_error: str = on_error_option()
+    profile: str = option("--profile NAME", "The profile whose scope the URLs are in.", default="news")
+    quiet: bool = quiet_option()
+
+
+@click.command(
+    "import",
+    cls=Command,
+    examples=(
+        "honeyguide import known.csv --store known.db",
+        "honeyguide import visits.csv --store known.db --column address --column last_visited=crawled",
+    ),
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@takes(options=ImportOptions)
+@verbose_option
+def import_(files: tuple[str, ...], options: ImportOptions) -> None:
+    """Bring known URLs and their visits from files into a store, for honeyguide plan --store and honeyguide watch.
+
+    FILE is CSV, JSON lines or Parquet with the columns of honeyguide plan: a row says what is known of a URL. With a column
+    changed, true or false, a row is one visit at last_visited, and rows must be in the order of time.
+
+    The store is made if there is none. What it knows is never older afterwards, so the same file may be imported again.
+    Visits that were made elsewhere count in no budget of honeyguide watch.
+    """
+    check_kinds(files, options.kind)
+    with reading_rows(options.on_error, quiet=options.quiet) as (rejected, progress):
+        found = import_known(
+            files,
+            options.store,
+            profile=options.profile,
+            kind=options.kind,
+            columns=options.columns,
+            reject=rejected,
+            on_rows=progress.read,
+            on_note=progress.note,
+        )
+        progress.stop()
+        if not options.quiet:
+            new = f"{count_of(found.new, 'new URL')}, {found.learned:,} with visits"
+            note(f"{options.store}: {count_of(found.rows, 'row')} imported; {new}")

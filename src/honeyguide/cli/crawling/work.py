@@ -19,8 +19,6 @@ import click
 from honeyguide.app.crawl import CrawlJob, CrawlSession
 from honeyguide.app.files import (
     STDIN,
-    ContentKeeper,
-    ContentWish,
     NoColumnError,
     PageFile,
     PageTable,
@@ -31,7 +29,7 @@ from honeyguide.app.files import (
     with_links,
 )
 from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
-from honeyguide.app.tools.kept import PageChoice, PageExport, choose, pages_of
+from honeyguide.app.tools.kept import ContentKeeper, ContentWish, PageChoice, PageExport, choose, pages_of
 from honeyguide.cli import stopping
 from honeyguide.cli.command import COUNT, Number, option
 from honeyguide.cli.crawling.helpers import Helpers
@@ -55,7 +53,7 @@ from honeyguide.cli.options import (
     name_run,
     reports_option,
 )
-from honeyguide.cli.output import is_plain, is_verbose, line_for_people, note
+from honeyguide.cli.output import line_for_people, note
 from honeyguide.cli.progress import Progress, count_of, duration
 from honeyguide.cli.stopping import INTERRUPTED, INTERRUPTED_CODE, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.core.records import is_relevant
@@ -193,7 +191,7 @@ class Work:
 
     def _run(self, out: Output, keeper: ContentKeeper) -> bool:
         self._others = Helpers(self.options.workers - 1)
-        shown = self.progress.shown(quiet=self.options.quiet or is_verbose(), no_color=is_plain())
+        shown = self.progress.shown(quiet=self.options.quiet)
         with shown, closing(self._others):
             stopped = self._crawl(out, keeper)
         is_done = False

@@ -5,6 +5,7 @@ Owns: the commands and their tables. Must not know: how pages are read and score
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,15 +25,14 @@ from honeyguide.cli.options import (
     column_option,
     input_format_option,
     on_error_option,
+    reading_rows,
     refusal,
-    rejecting,
     require_any,
 )
 from honeyguide.cli.output import (
     Column,
+    chosen_format,
     emit,
-    is_plain,
-    is_streaming,
     note,
     number,
     output_options,
@@ -43,7 +43,6 @@ from honeyguide.cli.output import (
     short_url,
     verbose_option,
 )
-from honeyguide.cli.progress import RowProgress
 from honeyguide.core.records import is_relevant
 from honeyguide.core.records.answers import (
     LinkScoreRecord,
@@ -218,8 +217,9 @@ def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
     order of the files, or with --top the best first.
     """
     check_kinds(files, options.kind)
-    progress = RowProgress()
-    with rejecting(options.on_error) as rejected, progress.shown(quiet=is_streaming(), no_color=is_plain()):
+    # In a terminal, lines that are no table appear while rows are read, so that no progress is needed.
+    quiet = sys.stdout.isatty() and chosen_format() != "table"
+    with reading_rows(options.on_error, quiet=quiet) as (rejected, progress):
         found = scores.score_links(
             files,
             topic=options.topic,
