@@ -72,14 +72,15 @@ def language_choice(page: Page, scope: Scope) -> Url | None:
 def _merged(links: Iterable[Link]) -> tuple[Link, ...]:
     merged: dict[Url, Link] = {}
     for order, link in enumerate(links):
-        merged[link.url] = merged[link.url].joined(link) if link.url in merged else replace(link, order=order)
+        first = merged.get(link.url)
+        merged[link.url] = first.joined(link) if first else Link(link.url, link.occurrences, order)
     return tuple(merged.values())
 
 
 async def complete(page: Page, body: bytes, scope: Scope, least: int, listed: ListPages | None) -> Homepage:
     """Add pages of the sitemap where a homepage links fewer than `least` inner pages, or only a script shows its menu."""
     inner = [link for link in page.links if _is_inner(link, page, scope)]
-    has_menu = any(one.position is Position.NAVIGATION for link in inner for one in link.occurrences)
+    has_menu = any(position is Position.NAVIGATION for link in inner for _, position in link.seen)
     may_lack = len(inner) < _FEW or (not has_menu and len(inner) < _SOME)
     where = scripted_links(body) if may_lack else None
     if len(inner) >= least and where is None:
@@ -98,7 +99,7 @@ async def complete(page: Page, body: bytes, scope: Scope, least: int, listed: Li
     if not added:
         return Homepage(page, few if where else None, where is not None)
     seen = (Occurrence(position=Position.SITEMAP),)
-    first = len(page.links) + sum(len(link.occurrences) for link in page.links)
+    first = len(page.links) + sum(len(link.seen) for link in page.links)
     links = tuple(Link(url, seen, first + place) for place, url in enumerate(added))
     note = f"{few}; {len(added):,} more come from the sitemap"
     return Homepage(replace(page, links=page.links + links), note, where is not None)

@@ -10,9 +10,9 @@ part of the page. Nothing is left out silently: see `Page.skipped`, rule `limit`
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from honeyguide.adapters.html.groups import Anchor, read_groups
 from honeyguide.adapters.html.walk import (
@@ -36,11 +36,15 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from selectolax.lexbor import LexborNode
 
-    from honeyguide.adapters.html.walk import Block, Document
+    from honeyguide.adapters.html.walk import Block, Blocks, Document
+    from honeyguide.core.page.page import Seen
 
     Attributes = dict[str, str | None]
+    _FoundAnchor = tuple[int, str, Attributes]  # the number of an anchor, its text, its attributes
 
 CONTEXT = 200  # characters of a context (SPEC section 2: about 200)
 MAX_LINKS = 20_000  # distinct URLs of a page; real index pages stay under 10,000
@@ -56,6 +60,7 @@ _ALTERNATIVE_NODES = 200  # elements of an anchor that are searched for a text i
 _BLOCK_TEXT_FACTOR = 4  # times the document's size: how much text of blocks is read for contexts
 _MAX_MISSES = 3  # anchors that are not found in the text of their block before it is no longer searched
 _NAME_CHARS = 300  # of class and id are read
+_NO_GROUP = ("", "")
 
 # Where a link is; the greater wins. The header is main, but lists in it are menus.
 _IN_MAIN, _IN_HEADER, _IN_NAVIGATION, _IN_FOOTER = range(4)
@@ -76,32 +81,27 @@ _MOST_KNOWN = 20_000
 class Links:
     """The links of a document, in the order of their first occurrences.
 
-    `menu` are the numbers of the described anchors in menus and footers, `landmarks` the kinds of scopes by their attributes.
+    `menu` are the numbers of the anchors of links in menus and footers, `landmarks` the kinds of scopes by their attributes.
     """
 
     def __init__(self, document: Document, base: Url) -> None:
         self._document = document
         self._base = base
         self._folder = base.as_linked.partition("?")[0].rpartition("/")[0]
-        self._by_href: dict[
-            str, list[Occurrence] | None
-        ] = {}  # or by the part before the fragment; None: no link
-        self._by_url: dict[str, tuple[Url, int, list[Occurrence]]] = {}
+        self._by_href: dict[str, _Found | None] = {}  # or by the part before the fragment; None: no link
+        self._by_url: dict[str, _Found] = {}
         self._skipped: list[tuple[str, str]] = []
         self._international: set[str] = set()  # hosts in other letters, and hrefs that have no valid one
         self._places = {-1: _IN_MAIN}  # by scope
-        self._searched: dict[Block, _BlockText] = {}
-        self._block_text = _BLOCK_TEXT_FACTOR * document.size
-        self._placed: list[
-            tuple[LexborNode, list[Occurrence], int]
-        ] = []  # in document order, each with its place
+        self._descriptions = _Descriptions(document.blocks, self._by_url)
         self.landmarks: dict[int, int] = {}
         self.menu: list[int] = []
         self._read()
 
     def _read(self) -> None:
-        by_href, order = self._by_href, 0
-        for number, node in enumerate(self._document.nodes):
+        document, by_href, places, order = self._document, self._by_href, self._places, 0
+        anchors = zip(document.nodes, document.labels, document.scopes, strict=True)
+        for number, (node, label, scope) in enumerate(anchors):
             attributes = node.attributes
             href = attributes.get("href")
             if not href:
@@ -109,31 +109,42 @@ class Links:
                 if not attributes:
                     continue
                 href = attributes["href"] or ""
-            occurrences = by_href.get(href.partition("#")[0])
-            if occurrences is None or len(href) > MAX_CHARS:
-                occurrences = by_href[href] if href in by_href else self._add(href, order)
-            if occurrences is not None:
+            link = by_href.get(href.partition("#")[0])
+            if link is None or len(href) > MAX_CHARS:
+                link = by_href[href] if href in by_href else self._add(href, order)
+            if link is not None:
                 order += 1
-                if len(occurrences) < MAX_OCCURRENCES:
-                    self._placed.append((node, occurrences, len(occurrences)))
-                    occurrences.append(self._describe(number, node, attributes))
+                if len(link.seen) < MAX_OCCURRENCES:
+                    place = places.get(scope)
+                    if place is None:
+                        place = self._find_place(scope)
+                    if place >= _IN_NAVIGATION:
+                        self.menu.append(number)
+                    text = fold(label, MAX_LABEL)
+                    link.seen.append((text or _alternative(node, attributes), _POSITIONS[place]))
+                    link.anchors.append((number, text, attributes))
 
     def group(self, page: Url) -> None:
         """Add to each occurrence how the page groups it."""
-        targets = {id(occurrences): text for text, (_, _, occurrences) in self._by_url.items()}
+        placed = sorted(
+            (number, link, place)
+            for link in self._by_url.values()
+            for place, (number, _, _) in enumerate(link.anchors)
+        )
         anchors = [
-            Anchor(node, targets[id(occurrences)], occurrences[place].position)
-            for node, occurrences, place in self._placed
+            Anchor(self._document.nodes[number], link.url.text, link.seen[place][1])
+            for number, link, place in placed
         ]
         groups = read_groups(anchors, self._document.titles(), page.text)
-        for (_, occurrences, place), (menu, heading) in zip(self._placed, groups, strict=True):
-            if menu or heading:
-                occurrences[place] = occurrences[place]._replace(menu=menu, heading=heading)
+        self._descriptions.groups = {
+            number: group for (number, _, _), group in zip(placed, groups, strict=True)
+        }
 
     def merged(self) -> tuple[Link, ...]:
         """Return the links."""
+        describe = self._descriptions.describe
         return tuple(
-            Link(url, tuple(occurrences), order) for url, order, occurrences in self._by_url.values()
+            [Link(link.url, partial(describe, link), link.order, link.seen) for link in self._by_url.values()]
         )
 
     def skipped(self, unread_bytes: int) -> tuple[tuple[str, str], ...]:
@@ -147,18 +158,18 @@ class Links:
 
     # --- where a link leads ---
 
-    def _add(self, href: str, order: int) -> list[Occurrence] | None:
+    def _add(self, href: str, order: int) -> _Found | None:
         """Find the link that a new href belongs to, or skip the href (URL-9)."""
         stem = href.partition("#")[0]
         found = _FRAGMENT_ONLY if href[:1] == "#" else self._resolve(href, stem)
         if isinstance(found, Url):
             link = self._by_url.get(found.text)
             if link is None and len(self._by_url) < MAX_LINKS:
-                link = self._by_url[found.text] = (found, order, [])
+                link = self._by_url[found.text] = _Found(found, order, [], [])
             if link is not None:
                 if stem[-1:] > " ":  # a space at the end counts, but only before a fragment
-                    self._by_href[stem] = link[2]
-                return link[2]
+                    self._by_href[stem] = link
+                return link
             found = LIMIT
         self._by_href[href] = None
         self._skipped.append((href[:MAX_SKIPPED_HREF], found))
@@ -188,26 +199,7 @@ class Links:
             _KNOWN[self._folder, stem] = url
         return url
 
-    # --- what the page says of it ---
-
-    def _describe(self, number: int, node: LexborNode, attributes: Attributes) -> Occurrence:
-        scope = self._document.scopes[number]
-        place = self._places.get(scope)
-        if place is None:
-            place = self._find_place(scope)
-        if place >= _IN_NAVIGATION:
-            self.menu.append(number)
-        text = fold(self._document.labels[number], MAX_LABEL)
-        title, rel = attributes.get("title"), attributes.get("rel")
-        return Occurrence(
-            text or _alternative(node, attributes),
-            fold(title, MAX_LABEL) if title else "",
-            fold(rel, MAX_LABEL).lower() if rel else "",
-            _POSITIONS[place],
-            self._context(self._document.blocks[number], text)
-            if not self._is_listed(number, place)
-            else text,
-        )
+    # --- where it stands ---
 
     def _find_place(self, scope: int) -> int:
         """Find where the links in a scope are; remembers it for all scopes around it."""
@@ -224,25 +216,86 @@ class Links:
             places[inner] = place
         return place
 
-    def _is_listed(self, number: int, place: int) -> bool:
-        """Tell whether a link shares its block with others in a menu or a footer: they are no context of it."""
-        blocks = self._document.blocks
-        beside = (*blocks[max(0, number - 1) : number], *blocks[number + 1 : number + 2])
-        return place >= _IN_NAVIGATION and blocks[number] in beside
 
-    def _context(self, block: Block, anchor: str) -> str:
+class _Found(NamedTuple):
+    """A link, and what was read of its anchors."""
+
+    url: Url
+    order: int
+    seen: list[Seen]
+    anchors: list[_FoundAnchor]
+
+
+class _Descriptions:
+    """Describes links when somebody asks for it, from the text of the page; it does not keep the tree."""
+
+    def __init__(self, blocks: Blocks, found: dict[str, _Found]) -> None:
+        self._blocks = blocks
+        self._found = found
+        self._in_long_blocks: dict[int, str] | None = None
+        self.groups: dict[int, tuple[str, str]] = {}
+
+    def describe(self, link: _Found) -> tuple[Occurrence, ...]:
+        """Say all that the page says of a link."""
+        return tuple(map(self._occurrence, link.seen, link.anchors))
+
+    def _occurrence(self, seen: Seen, found: _FoundAnchor) -> Occurrence:
+        (anchor, position), (number, text, attributes) = seen, found
+        title, rel = attributes.get("title"), attributes.get("rel")
+        menu, heading = self.groups.get(number, _NO_GROUP)
+        return Occurrence(
+            anchor,
+            fold(title, MAX_LABEL) if title else "",
+            fold(rel, MAX_LABEL).lower() if rel else "",
+            position,
+            self._context(number, text, position),
+            menu,
+            heading,
+        )
+
+    def _context(self, number: int, text: str, position: Position) -> str:
         """Return the text of the block around an anchor; of a long text the part around it."""
-        text, first, last = block
-        if last == first + 1 and len(line := text.lines()[first]) <= CONTEXT:
+        if self._is_listed(number, position):
+            return text
+        line = self._short_line(number)
+        if line is not None:
             return line
-        searched = self._searched.get(block)
-        if searched is None:
-            whole = ""
-            if self._block_text > 0:  # or blocks in blocks would cost more than the document
-                whole = " ".join(filter(None, text.lines()[first:last]))
-                self._block_text -= len(whole) + last - first
-            searched = self._searched[block] = _BlockText(whole)
-        return searched.around(anchor)
+        if self._in_long_blocks is None:
+            self._in_long_blocks = dict(self._search_long_blocks())
+        return self._in_long_blocks[number]
+
+    def _is_listed(self, number: int, position: Position) -> bool:
+        """Tell whether a link shares its block with others in a menu or a footer: they are no context of it."""
+        if position is Position.MAIN:
+            return False
+        numbers = self._blocks.numbers
+        return numbers[number] in (*numbers[max(0, number - 1) : number], *numbers[number + 1 : number + 2])
+
+    def _short_line(self, number: int) -> str | None:
+        """Return the text of the block around an anchor if it is a short line."""
+        text, first, last = self._blocks.around(number)
+        return line if last == first + 1 and len(line := text.lines()[first]) <= CONTEXT else None
+
+    def _search_long_blocks(self) -> Iterator[tuple[int, str]]:
+        """Find the contexts of all anchors in long blocks, in document order: each is searched for after the one before."""
+        anchors = sorted(
+            (number, text, position)
+            for link in self._found.values()
+            for (number, text, _), (_, position) in zip(link.anchors, link.seen, strict=True)
+        )
+        searched: dict[Block, _BlockText] = {}
+        left = _BLOCK_TEXT_FACTOR * self._blocks.size
+        for number, anchor, position in anchors:
+            if self._is_listed(number, position) or self._short_line(number) is not None:
+                continue
+            block = text, first, last = self._blocks.around(number)
+            if block not in searched:
+                whole = ""
+                if left > 0:  # or blocks in blocks would cost more than the document
+                    whole = " ".join(filter(None, text.lines()[first:last]))
+                    left -= len(whole) + last - first
+                searched[block] = _BlockText(whole)
+            yield number, searched[block].around(anchor)
 
 
 def _as_link(node: LexborNode, attributes: Attributes) -> Attributes:

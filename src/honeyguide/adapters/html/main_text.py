@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import chain
-from operator import is_, itemgetter
+from operator import eq, itemgetter
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.html.walk import ARTICLE, ASIDE, BOX, FOOTER, HEADER, MAIN, MAX_TEXT, SECTION
@@ -101,7 +101,7 @@ def _remove_entries(document: Document, menu: Sequence[int], kept: list[str], wi
     start, end = within
     blocks: defaultdict[Span, int] = defaultdict(int)
     for number in menu:
-        text, first, last = document.blocks[number]
+        text, first, last = document.blocks.around(number)
         if start <= first < end and last - first <= _ENTRY_LINES and text is document.visible:
             blocks[first, last] += _letters(document.labels[number])
     for (first, last), linked in blocks.items():
@@ -112,11 +112,13 @@ def _remove_entries(document: Document, menu: Sequence[int], kept: list[str], wi
 def _remove_rows(document: Document, kept: list[str]) -> int:
     """Remove lines at the top and at the end that are almost all links, side by side: menus. Return their number."""
     # Anchors of one line are consecutive: if no two that are two apart share their block, no three do.
-    if not any(map(is_, document.blocks, document.blocks[2:])):
+    numbers = document.blocks.numbers
+    if not any(map(eq, numbers, numbers[2:])):
         return 0
     rows: defaultdict[int, list[int]] = defaultdict(list)
     edge = len(kept) - _EDGE_LINES
-    for label, (text, first, last) in zip(document.labels, document.blocks, strict=True):
+    for number, label in enumerate(document.labels):
+        text, first, last = document.blocks.around(number)
         if (first < _EDGE_LINES or first >= edge) and last == first + 1 and text is document.visible:
             rows[first].append(_letters(label))
     full = ((line, links) for line, links in rows.items() if len(links) >= _ROW_LINKS)

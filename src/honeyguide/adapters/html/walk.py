@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-    Block = tuple["TextPieces", int, int]  # its text, its first line, and the one after its last
+    Block = tuple["TextPieces", int, int]  # its text, its first line, and the one after its last line
     Scope = tuple[
         LexborNode, int, int
     ]  # an element that may be a menu, its kind, and the number of the scope around it
@@ -106,8 +106,27 @@ class TextPieces:
         return self._lines
 
 
+class Blocks:
+    """The blocks of text around the anchors of a document: without its tree, which takes far more memory."""
+
+    __slots__ = ("firsts", "invisible", "lasts", "numbers", "size", "visible")
+
+    def __init__(self, size: int) -> None:
+        self.size = size  # of the document, in bytes
+        self.visible = TextPieces()
+        self.invisible: dict[int, TextPieces] = {}  # the text of blocks in invisible parts
+        self.numbers: list[int] = []  # of the nearest block around each anchor
+        self.firsts = [0]  # the first line of each block, and the line after its last
+        self.lasts = [0]
+
+    def around(self, anchor: int) -> Block:
+        """Return the block around an anchor, by the number of the anchor."""
+        block = self.numbers[anchor]
+        return self.invisible.get(block, self.visible), self.firsts[block], self.lasts[block]
+
+
 class Document:
-    r"""A parsed document. `nodes`, `labels`, `blocks` and `scopes` describe its anchors, in document order.
+    r"""A parsed document. `nodes`, `labels`, `blocks.numbers` and `scopes` describe its anchors, in document order.
 
     >>> document = Document(b"<h1>Fire <b>alarms</b></h1><p>We <a href=/t>test</a> them.")
     >>> document.text(), document.headings, document.labels
@@ -115,26 +134,31 @@ class Document:
     """
 
     def __init__(self, markup: bytes) -> None:
-        self.size = len(markup)
-        self.visible = TextPieces()
+        self.blocks = Blocks(len(markup))
+        self.visible = self.blocks.visible
         self.headings: dict[int, list[str]] = {1: [], 2: []}
         self.found: dict[int, list[LexborNode]] = {kind: [] for kind in range(META, BREAK)}
         self.nodes: list[LexborNode] = []
         self.labels: list[str] = []  # not folded yet
-        self.blocks: list[Block] = []  # the nearest ones around the anchors
-        self.scopes: list[int] = []  # the nearest elements around the anchors that may be menus
+        self.scopes: list[
+            int
+        ] = []  # the numbers of the nearest elements around the anchors that may be menus
         self.around: list[Scope] = []  # by the number of the scope
         self.boxes: list[Box] = []  # visible ones, in the order of their ends
         # Without events: they cost a fifth more, and make long lists of options quadratic.
         self._tree = LexborHTMLParser(markup, options=LexborDocumentOptions.WO_EVENTS)
-        hidden: set[int] = set()
-        if (b"hidden" in markup and _MAY_HIDE.search(markup)) or b"HIDDEN" in markup:
-            # A hidden body is a page that waits for its scripts, not a page without text.
-            hidden.update(node.mem_id for node in self._tree.css("body [hidden]"))
         root = self._tree.root
-        self._walk(None if root is None else root.first_child, hidden)
+        self._walk(None if root is None else root.first_child, self._hidden(markup))
         for script in self.found[SCRIPT]:
             script.decompose()  # or the parser takes it for text
+
+    def _hidden(self, markup: bytes) -> set[int]:
+        """Return the elements with the attribute `hidden`; most pages have the word only in `type="hidden"`."""
+        is_elsewhere = markup.count(b"hidden") > markup.count(b'="hidden"') and _MAY_HIDE.search(markup)
+        if not is_elsewhere and b"HIDDEN" not in markup:
+            return set()
+        # A hidden body is a page that waits for its scripts, not a page without text.
+        return {node.mem_id for node in self._tree.css("body [hidden]")}
 
     def text(self) -> str:
         """Return the visible text, one line for each block that has any."""
@@ -152,24 +176,22 @@ class Document:
     def _walk(self, node: LexborNode | None, hidden: set[int]) -> None:  # noqa: C901, PLR0912, PLR0915 - one loop: a call for each node costs more
         """Walk through the document and keep its visible text, headings, anchors and metadata elements."""
         around = visible = self.visible
-        parts, line, scope = visible.parts, 0, -1
+        parts, line, scope, block = visible.parts, 0, -1, 0
         found, nodes, labels, blocks = self.found, self.nodes, self.labels, self.blocks
-        add_node, add_label, add_block, add_scope = (
-            nodes.append,
-            labels.append,
-            blocks.append,
-            self.scopes.append,
-        )
-        scopes, nowhere = self.around, (visible, 0, 0)
+        firsts, lasts, numbers = blocks.firsts, blocks.lasts, blocks.numbers
+        add_node, add_label, add_scope = nodes.append, labels.append, self.scopes.append
+        scopes = self.around
         # Names of the module would cost more: each round of the loop looks most of these up.
         other, anchor, end, line_end, container = OTHER, ANCHOR, BREAK, _LINE_END, CONTAINER
-        script, title, h1, h2, box, nav = SCRIPT, TITLE, H1, H2, BOX, NAV
+        script, title, plain, h2, box, nav = SCRIPT, TITLE, BLOCK, H2, BOX, NAV
         kind_of, text, no_styling = KINDS.get, TEXT, NO_STYLING
         shallow, add_box = _SHALLOW, self.boxes.append
-        open_anchors: list[int] = []  # those whose block has not ended
         ended = -1  # how many parts there were when the last anchor ended
         append = parts.append
-        path: list[tuple[LexborNode, int, TextPieces, int, int, int, int]] = []
+        path: list[tuple[LexborNode, int, int, int]] = []  # with the block and the scope around each
+        starts: list[int] = []  # of the labels of open anchors and headings, in parts
+        open_anchors: list[int] = []
+        outside: list[tuple[TextPieces, int]] = []  # the text around open invisible parts, and its line
         while node is not None:
             tag = node.tag_id
             if tag == text:
@@ -185,11 +207,12 @@ class Document:
                         is_invisible = node.mem_id in hidden
                 elif kind <= anchor:
                     if kind:
-                        open_anchors.append(len(nodes))
                         add_node(node)
                         add_label("")
-                        add_block(nowhere)
+                        numbers.append(block)
                         add_scope(scope)
+                        if around is not visible:
+                            blocks.invisible[block] = around
                         if ended == len(parts):
                             append(" ")  # style sheets usually set anchors side by side apart
                     if hidden:
@@ -217,39 +240,50 @@ class Document:
                     if kind == script:
                         child = None
                 if child is not None:
-                    start = 0 if is_invisible else len(parts)
-                    path.append((node, kind, around, line, start, len(open_anchors), scope))
+                    path.append((node, ~kind if is_invisible else kind, block, scope))
                     if kind >= container or kind <= anchor:
                         scopes.append((node, kind, scope))
                         scope = len(scopes) - 1
-                    if is_invisible:
-                        around, line, ended = TextPieces(), 0, -1  # links count also in invisible parts
+                    if is_invisible:  # links count also there, and the part is a block of its own
+                        outside.append((around, line))
+                        around, line, ended = TextPieces(), 0, -1
                         parts = around.parts
                         append = parts.append
+                    if is_invisible or kind >= end:
+                        block = len(firsts)
+                        firsts.append(line)
+                        lasts.append(0)
+                    if kind == anchor or plain < kind <= h2:
+                        starts.append(len(parts))
+                        if kind == anchor:
+                            open_anchors.append(len(nodes) - 1)
+                            if is_invisible:
+                                numbers[-1] = block
+                                blocks.invisible[block] = around
                     node = child
                     continue
             while (following := node.next) is None and path:
-                own = scope
-                node, kind, outside, first, start, number, scope = path.pop()
-                if kind == anchor:
-                    labels[open_anchors[number - 1]] = _label(parts, start)
-                    ended = len(parts)
-                elif kind >= end:
-                    if number < len(open_anchors):
-                        block = around, first if outside is around else 0, line + 1
-                        while number < len(open_anchors):
-                            blocks[open_anchors.pop()] = block
+                own, inner_scope = block, scope
+                node, kind, block, scope = path.pop()
+                is_invisible = kind < 0
+                if is_invisible:
+                    kind = ~kind
+                if kind >= end or is_invisible:
+                    lasts[own] = line + 1
+                if kind > plain:
                     if kind >= box:
                         if (len(path) < shallow or kind >= nav) and around is visible:
-                            add_box((kind, own, first, line + 1))
-                    elif h1 <= kind <= h2 and around is visible:
-                        self._add_heading(1 + (kind > h1), _label(parts, start))
-                if outside is not around:
-                    number -= kind == anchor
-                    while number < len(open_anchors):  # an invisible part is a block of its own
-                        blocks[open_anchors.pop()] = around, 0, line + 1
-                    around, line, ended = outside, first, -1
-                    parts = around.parts
+                            add_box((kind, inner_scope, firsts[own], line + 1))
+                    elif kind <= h2:
+                        start = starts.pop()
+                        if around is visible:
+                            self._add_heading(kind - plain, _label(parts, start))
+                elif kind == anchor:
+                    labels[open_anchors.pop()] = _label(parts, starts.pop())
+                    ended = len(parts)
+                if is_invisible:
+                    around, line = outside.pop()
+                    ended, parts = -1, around.parts
                     append = parts.append
                 if kind >= end:
                     append(line_end)

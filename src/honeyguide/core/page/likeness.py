@@ -45,7 +45,7 @@ class PageText(NamedTuple):
 def page_text(page: Page) -> PageText:
     """Return the text of a page without its menus, and without dates and counters at its end."""
     # A line is part of a menu if it is the anchor text of a link that is outside the main part.
-    menu = {one.anchor for link in page.links for one in link.occurrences if one.position is not _MAIN}
+    menu = {anchor for link in page.links for anchor, position in link.seen if position is not _MAIN}
     lines = _without_footer(filterfalse(menu.__contains__, page.text.split("\n")))
     text, main = bytes_of(lines), page.main
     if main is None or _is_little(main.text, page, lines):

@@ -6,12 +6,17 @@ Start reading at `Link`: one URL with all its occurrences on one page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from honeyguide.core.url.url import Url
+
+    Seen = tuple[str, "Position"]  # the anchor text and the position of an occurrence
+    Describe = Callable[[], tuple["Occurrence", ...]]
 
 
 class Position(StrEnum):
@@ -43,26 +48,62 @@ class Occurrence(NamedTuple):
 
 
 _MOST_JOINED = 20  # occurrences of links with one key
+_ONCE = (Occurrence(),)
 
 
-@dataclass(frozen=True, slots=True)
 class Link:
-    """A URL as seen on a page; its occurrences in document order."""
+    """A URL as seen on a page, with its occurrences in document order.
 
-    url: Url
-    occurrences: tuple[Occurrence, ...] = (Occurrence(),)
-    order: int = 0
+    `seen` has the anchor text and the position of each occurrence. The rest may be a function, which is called when somebody
+    first asks for `occurrences`: a crawl meets most links again and again, and needs no more of them than `seen`.
+    """
+
+    __slots__ = ("_occurrences", "order", "seen", "url")
+
+    def __init__(
+        self,
+        url: Url,
+        occurrences: tuple[Occurrence, ...] | Describe = _ONCE,
+        order: int = 0,
+        seen: Sequence[Seen] | None = None,
+    ) -> None:
+        self.url = url
+        self.order = order
+        self._occurrences = occurrences
+        self.seen = [(one.anchor, one.position) for one in self.occurrences] if seen is None else seen
+
+    @property
+    def occurrences(self) -> tuple[Occurrence, ...]:
+        """All that the page says of the link."""
+        if not isinstance(self._occurrences, tuple):
+            self._occurrences = self._occurrences()
+        return self._occurrences
+
+    def __eq__(self, other: object) -> bool:
+        return self._fields() == other._fields() if isinstance(other, Link) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._fields())
+
+    def __repr__(self) -> str:
+        return f"Link(url={self.url!r}, occurrences={self.occurrences!r}, order={self.order!r})"
+
+    def __reduce__(self) -> tuple[type[Link], tuple[Url, tuple[Occurrence, ...], int]]:
+        return Link, self._fields()
+
+    def _fields(self) -> tuple[Url, tuple[Occurrence, ...], int]:
+        return self.url, self.occurrences, self.order
 
     def joined(self, other: Link) -> Link:
         """Join with another link of the same key: https wins (URL-7), then the shorter URL, which has no tracking parameters."""
         url = min(self.url, other.url, key=lambda url: (url.scheme != "https", len(url.text)))
-        free = max(0, _MOST_JOINED - len(self.occurrences))
-        return replace(self, url=url, occurrences=self.occurrences + other.occurrences[:free])
+        free = max(0, _MOST_JOINED - len(self.seen))
+        return Link(url, self.occurrences + other.occurrences[:free], self.order)
 
     @property
     def anchor(self) -> str:
         """The first anchor text that is not empty."""
-        return next((o.anchor for o in self.occurrences if o.anchor), "")
+        return next((anchor for anchor, _ in self.seen if anchor), "")
 
     @property
     def title(self) -> str:
@@ -82,7 +123,7 @@ class Link:
     @property
     def position(self) -> Position:
         """The best-scoring position of all occurrences."""
-        seen = {o.position for o in self.occurrences}
+        seen = {position for _, position in self.seen}
         return next(p for p in BEST_FIRST if p in seen)
 
 

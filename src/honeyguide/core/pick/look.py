@@ -8,10 +8,10 @@ Must not know: fetching, HTML, which words are legal ones (profile data). Start 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.page.faults import THIN, main_text, own_text, page_fault
+from honeyguide.core.page.page import Link
 from honeyguide.core.pick.location_pages import may_be_name, ordinary_words, plain_words
 from honeyguide.core.pick.select import SelectionOptions, filter_links, reject_page
 from honeyguide.core.rules.facts import slug_of
@@ -22,7 +22,7 @@ from honeyguide.errors import NotKeptError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.page.page import Page
     from honeyguide.core.pick.select import Candidate
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.profile import FamilyWords, Profile
@@ -92,7 +92,7 @@ class Look:
     def _redirect(self, link: Link, page: Page) -> Why | None:
         if page.url == link.url:
             return None
-        arrived, options = replace(link, url=page.url), SelectionOptions(page=self._home)
+        arrived, options = Link(page.url, link.occurrences, link.order), SelectionOptions(page=self._home)
         (target,) = filter_links([arrived], self._home.url, self._profile, self._strategy, options)
         why = target.rejected
         return None if why is None else Why("redirect", f"redirects to {page.url.path}: {why.text}")

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from honeyguide.core.page.page import Link
 from honeyguide.core.pick.groups import NO_GROUPS, describe_groups
 from honeyguide.core.pick.location_pages import describe_family, find_families
 from honeyguide.core.pick.places import take
@@ -26,7 +27,7 @@ from honeyguide.core.why import Why
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from honeyguide.core.page.page import Head, Link, Page
+    from honeyguide.core.page.page import Head, Page
     from honeyguide.core.pick.groups import GroupFacts
     from honeyguide.core.rules.bm25 import Query
     from honeyguide.core.rules.compile import CompiledCard
@@ -187,7 +188,7 @@ def merge_by_key(links: Iterable[Link], profile: Profile, home: Url | None = Non
 def _joined(first: Link, link: Link, home: Url | None) -> Link:
     own = [one.url for one in (first, link) if home is not None and one.url.site == home.site]
     joined = first.joined(link)
-    return replace(joined, url=own[0]) if len(own) == 1 else joined
+    return Link(own[0], joined.occurrences, joined.order) if len(own) == 1 else joined
 
 
 def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:

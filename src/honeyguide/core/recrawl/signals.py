@@ -132,10 +132,10 @@ def link_density(page: Page, lines: Sequence[str], sites: Collection[str]) -> Li
     for link in page.links:
         if link.url.text.startswith(starts) and link.url.text != own:
             is_main = False
-            for one in link.occurrences:
-                if one.position is main:
+            for anchor, position in link.seen:
+                if position is main:
                     is_main = True
-                    chars += len(one.anchor)
+                    chars += len(anchor)
             links += is_main
     text = sum(map(len, lines))
     return LinkDensity(links, min(1.0, chars / text) if text else None)
