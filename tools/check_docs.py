@@ -68,7 +68,7 @@ def open_pages(site: Path) -> list[str]:
     pages = sorted(str(page.relative_to(site)) for page in site.rglob("*.html") if page.name != "404.html")
     wrong: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser: Any = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for width in WIDTHS:
             for scheme in SCHEMES:
                 context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)

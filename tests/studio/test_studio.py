@@ -20,6 +20,7 @@ from honeyguide.app.views.answers import opened_answers
 from honeyguide.app.views.stores import StoreBrowser, read_freshness
 from honeyguide.app.views.what_if import WhatIf, toml_text
 from honeyguide.cli.main import root
+from honeyguide.studio.saving import unsaved
 from honeyguide.studio.server import EVENTS, POSTS, VIEWS, Studio, serve
 from honeyguide.studio.shell import Sources
 from honeyguide.testing.fakes import LoopbackServer, response, served
@@ -504,14 +505,39 @@ def test_nothing_else_is_ever_written(browser: Browser, path: object) -> None:
     assert browser.post("/what-if/save", {"what": "profile", "path": path})["error"]
 
 
-def test_a_file_of_the_user_is_not_overwritten(browser: Browser, tmp_path: Path) -> None:
+def test_a_file_that_exists_is_replaced_only_if_the_user_says_so(made: Made, tmp_path: Path) -> None:
     target = tmp_path / "mine.toml"
     target.write_text("precious", "utf-8")
-    assert (
-        "exists already"
-        in browser.post("/what-if/save", {"what": "profile", "path": str(target)})["error"][0]
-    )
-    assert target.read_text("utf-8") == "precious"
+    sent = {"what": "profile", "path": str(target)}
+    with opened(made) as browser:
+        for replace in (None, False, "yes", 1):
+            answer = browser.post("/what-if/save", {**sent, "replace": replace})
+            assert answer == {"exists": str(target), "said": f"{target} exists already. Nothing was written."}
+            assert target.read_text("utf-8") == "precious"
+        assert browser.post("/what-if/save", {**sent, "replace": True})["saved"] == str(target)
+        assert target.read_text("utf-8") == browser.json("/what-if.json")["toml"]
+        assert "exists" in browser.post("/what-if/save", sent)  # also what this studio has saved
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_labels_say_where_they_are(made: Made, tmp_path: Path) -> None:
+    sent = {"site": made.address, "url": f"{made.address}services", "label": "core"}
+    with opened(made) as browser:
+        sources = browser.studio.sources
+        assert "No page is labelled yet" in browser.get("/pick/site?n=0")
+        assert unsaved(sources) == ""
+        said = browser.post("/what-if/label", sent)["said"]
+        assert said == "1 page of 1 site is labelled. The labels are only in this studio until you save them."
+        assert said in browser.get("/pick/site?n=0")
+        assert said in browser.get("/what-if")
+        browser.post("/what-if/profile", {"key": "cap::cap", "value": 2})
+        assert unsaved(sources) == "1 label and a changed profile"
+        answer = browser.post("/what-if/save", {"what": "labels", "path": str(tmp_path / "labels.jsonl")})
+        assert answer["labels"] == "1 page of 1 site is labelled, and saved."
+        browser.post("/what-if/save", {"what": "profile", "path": str(tmp_path / "mine.toml")})
+        assert unsaved(sources) == ""
+        browser.post("/what-if/label", {**sent, "label": "junk"})
+        assert unsaved(sources) == "1 label"
 
 
 def test_tables_are_written_as_toml_reads_them() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, assert_never
@@ -27,6 +28,7 @@ _COLOURS = ("#a86400", "#2f6db5", "#3f8f4f", "#a23b72", "#6b5bb0", "#777777", "#
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 4", "12 4", "4 4")
 _ORDERS = {"number": "as listed", "name": "by name", "status": "by status", "fewest": "fewest picks first"}
 _PAGE_ORDERS = {"number": "best first", "name": "by address", "status": "by label"}
+_HOST = re.compile(r"https?://[^/?#]+(?=/.)")
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 260, 44, 26
 # Nothing may be loaded, run or even dressed, whatever a page managed to put into its title: the one style sheet and the one
 # script are known by their hashes. A frame or a sandbox cannot be forbidden from inside a file.
@@ -202,7 +204,8 @@ def _group(group: PageGroup) -> str:
     )
     more = group.count - len(group.rows)
     rest = _if(more > 0, f"<li>and {more:,} more</li>")
-    return f'<div class="group out"><b>{escape(group.name)}</b> {group.count:,} {escape(group.words)}<ul class="plain">{items}{rest}</ul></div>'
+    head = _if(group.name, f"<b>{escape(group.name)}</b> {group.count:,} {escape(group.words)}")
+    return f'<div class="group out">{head}<ul class="plain">{items}{rest}</ul></div>'
 
 
 def _page(row: ReportRow) -> str:
@@ -223,10 +226,18 @@ def _page(row: ReportRow) -> str:
 
 
 def _link(row: ReportRow) -> str:
-    shown = escape(row.url)
+    shown = url_text(row.url)
     if row.link is None:
         return f"<span>{shown}</span>"
     return f'<a href="{escape(row.link)}" rel="noopener noreferrer nofollow">{shown}</a>'
+
+
+def url_text(url: str) -> str:
+    """Write an address with its host in grey: on a page about one site, only the path tells addresses apart."""
+    found = _HOST.match(url)
+    if found is None:
+        return escape(url)
+    return f'<span class="host">{escape(found[0])}</span>{escape(url[found.end() :])}'
 
 
 def _badge(status: str) -> str:

@@ -1,4 +1,4 @@
-"""Crawl: runs, pages with search, filter, sort and paging, the site as a tree, why of any URL, and a run while it works.
+"""Crawl: runs, pages with search, filter, sort and paging, the site as a tree, and why of any URL.
 
 Must not know: SQL, how pages are judged. Nothing here starts a crawl or changes a store. Start reading at `runs`.
 """
@@ -6,8 +6,7 @@ Must not know: SQL, how pages are judged. Nothing here starts a crawl or changes
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter
+import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +18,17 @@ from honeyguide.app.views.stores import (
     SORTS,
     PageQuery,
     StoreBrowser,
-    read_learnt,
     read_summary,
 )
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.crawl import CrawlReportData, crawl_sheet
-from honeyguide.report.sheet import CountList, Line, clean, counted, figure, noun
+from honeyguide.report.sheet import clean, figure, noun
 from honeyguide.studio.picks import number_of
 from honeyguide.studio.shell import (
     View,
-    chart,
+    badge,
     choice,
-    curve_points,
     linked,
     meter,
     outward,
@@ -42,19 +39,15 @@ from honeyguide.studio.shell import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from aiohttp import web
 
     from honeyguide.core.records import Record
     from honeyguide.studio.shell import Sources
 
 LIMIT = 50  # pages of one view
-EVERY_S = 1.0  # between two events of a live run
-SLOW = 5  # events between two looks at queue, rejected URLs and lessons
-BINS = 8  # of worth
-RECENT = 2_000  # pages of the curve
-_MOST = 10**9
+MAX_RUN = 10**9
+_NO_PAGE = "No page of this run is like that. Search for less, or show all."
+_POINTS = re.compile(r"[-+−]\d")
 
 
 async def runs(sources: Sources, _request: web.Request) -> View:
@@ -67,17 +60,18 @@ async def runs(sources: Sources, _request: web.Request) -> View:
             text(run["topic"]),
             f"{run['fetched']:,}",
             escape(clean(run["updated_at"], 40)),
-            text(run["stopped"]) or "at work, or killed",
+            badge(clean(run["stopped"], 40)) if run["stopped"] else badge("at work, or killed", "some"),
         )
         for run in reversed(found)
     ]
     head = ("Run", "Command", "Topic", "Pages", "Last worked on", "Stopped")
-    return View(
-        "Crawl", found, _why_form() + table(noun(len(found), "run"), head, cells, is_filtered=True), "Crawl"
-    )
+    lead = '<p class="lead">The crawls of this store. Open a run for its pages, its site as a tree, and what it is doing now.</p>'
+    listed = table(noun(len(found), "run"), head, cells, is_filtered=True, empty="The store has no run yet.")
+    return View("Crawl", found, f"{lead}{_why_form()}{listed}", "Crawl")
 
 
-def _tabs(run: int, here: str) -> str:
+def run_tabs(run: int, here: str) -> str:
+    """Write the links between the views of a run."""
     names = {"pages": "Pages", "summary": "Summary", "tree": "Tree", "live": "Live"}
     links = (
         f'<a href="{escape(url_of(f"/crawl/{path}", run=run))}"{" aria-current=page" if path == here else ""}>{name}</a>'
@@ -89,14 +83,19 @@ def _tabs(run: int, here: str) -> str:
 def _why_form(url: str = "", run: int | None = None) -> str:
     hidden = f'<input type="hidden" name="run" value="{run}">' if run else ""
     return (
-        f'<form action="/why" class="row"><label>Why of a URL or path <input name="url" type="search" value="{escape(url)}" required></label>'
-        f"{hidden}<button>Ask</button></form>"
+        f'<form action="/why" class="row find"><label><span>Why of a URL or path</span> <input name="url" type="search" value="{escape(url)}" '
+        f'placeholder="https://… or /about" required></label>{hidden}<button class="primary">Ask why</button></form>'
     )
+
+
+def run_trail(run: int | None) -> str:
+    """Write the way back to all runs, and to the run of a page."""
+    return linked("/crawl", "All runs") + (linked("/crawl/pages", f"Run {run}", run=run) if run else "")
 
 
 async def pages(sources: Sources, request: web.Request) -> View:
     """List some pages of a run."""
-    run, offset = number_of(request, "run", _MOST), number_of(request, "offset", _MOST)
+    run, offset = number_of(request, "run", MAX_RUN), number_of(request, "offset", MAX_RUN)
     asked = request.query
     search, chosen, sort = (
         asked.get("search", "")[:200],
@@ -109,19 +108,19 @@ async def pages(sources: Sources, request: web.Request) -> View:
     found = await asyncio.to_thread(StoreBrowser(sources.the_store()).pages, query)
     form = (
         f'<form class="row"><input type="hidden" name="run" value="{run}">'
-        f'<label>Search URLs and titles <input type="search" name="search" value="{escape(search)}"></label>'
-        f"{choice('filter', 'Show', FILTERS, chosen)}{choice('sort', 'Order', SORTS, sort)}<button>Show</button></form>"
+        f'<label class="wide-field"><span>Search URLs and titles</span> <input type="search" name="search" value="{escape(search)}"></label>'
+        f'{choice("filter", "Show", FILTERS, chosen)}{choice("sort", "Order", SORTS, sort)}<button class="primary">Show</button></form>'
     )
     cells = [_page_cells(record, run) for record in found]
     head = ("Page", "Title", "Score", "Relevance", "Status", "Links", "Why")
     more = paging("/crawl/pages", offset, LIMIT, len(found), run=run, search=search, filter=chosen, sort=sort)
     body = (
-        _tabs(run, "pages")
+        run_tabs(run, "pages")
         + form
-        + table(f"Pages {offset + 1:,} to {offset + len(found):,}", head, cells)
+        + table(f"Pages {offset + 1:,} to {offset + len(found):,}", head, cells, empty=_NO_PAGE)
         + more
     )
-    return View(f"Run {run}: pages", found, body, "Crawl")
+    return View(f"Run {run}: pages", found, body, "Crawl", trail=run_trail(None))
 
 
 def _page_cells(record: Record, run: int) -> tuple[str, ...]:
@@ -131,26 +130,50 @@ def _page_cells(record: Record, run: int) -> tuple[str, ...]:
         text(record.get("title")),
         text(record.get("relevance_score")),
         "" if relevance is None else meter(relevance, str(relevance)),
-        text(str(record.get("status") or "no answer")),
+        _answer(record.get("status")),
         text(record.get("action")),
         linked("/why", "Why?", url=clean(record.get("url"), 2_000), run=run),
     )
 
 
+def _answer(status: Any) -> str:
+    is_page = isinstance(status, int) and status < 400
+    return text(str(status)) if is_page else badge(str(status or "no answer"), "bad")
+
+
 async def why(sources: Sources, request: web.Request) -> View:
     """Explain a URL: the record of `explain`, its sentences, and its visits as a time line."""
     url = request.query.get("url", "")[:4_000].strip()
-    run = number_of(request, "run", _MOST) or None
+    run = number_of(request, "run", MAX_RUN) or None
     if not url:
-        return View("Why?", {}, _why_form(), "Crawl")
+        return View("Why?", {}, _why_form(), "Crawl", trail=run_trail(run))
     record = await asyncio.to_thread(explain_url, sources.the_store(), url, run, lambda _note: None)
     first, *rest = record["sentences"]
-    said = "".join(
-        f'<p class="in{min(2, (len(one) - len(one.lstrip())) // 2)}">{escape(clean(one, 600))}</p>'
-        for one in rest
+    body = f'<p class="lead">{outward(first)}</p>{_why_form(url, run)}{_steps(rest)}{_time_line(record)}'
+    return View("Why?", record, body, "Crawl", trail=run_trail(run))
+
+
+def _steps(sentences: list[str]) -> str:
+    """Write the sentences of an explanation as steps; what is indented below a step belongs to it, and points become chips."""
+    steps: list[tuple[str, list[str], list[str]]] = []  # a sentence, lines below it, chips below them
+    for one in sentences:
+        said = escape(clean(one, 600))
+        if not one.startswith(" ") or not steps:
+            steps.append((said, [], []))
+        elif _POINTS.match(said):
+            paid, _, words = said.partition(" ")
+            steps[-1][2].append(f"<span><b>{paid}</b> {words}</span>")
+        elif one.startswith("    "):
+            steps[-1][2].append(f"<span>{said}</span>")
+        elif steps[-1][2]:  # below a step, after its points: a step of its own, one level down
+            steps.append((f"<small>{said}</small>", [], []))
+        else:
+            steps[-1][1].append(f"<p><small>{said}</small></p>")
+    items = "".join(
+        f"<li{' class=sub' if said.startswith('<') else ''}><p>{said}</p>{''.join(lines)}{f'<div class=points>{chr(32).join(chips)}</div>' if chips else ''}</li>"
+        for said, lines, chips in steps
     )
-    body = f'{_why_form(url, run)}<div class="box" dir="auto"><p><b>{outward(first)}</b></p>{said}</div>{_time_line(record)}'
-    return View(f"Why {clean(first, 80)}", record, body, "Crawl")
+    return f'<ol class="box steps" dir="auto">{items}</ol>'
 
 
 def _time_line(record: Record) -> str:
@@ -167,7 +190,7 @@ def _time_line(record: Record) -> str:
     cells = [
         (
             escape(one["at"]),
-            text(str(one["status"] or "no page")),
+            _answer(one["status"]),
             linked("/crawl/pages", f"Run {one['run']}", run=one["run"]),
         )
         for one in reversed(visits)
@@ -182,7 +205,7 @@ def _time_line(record: Record) -> str:
 
 async def summary(sources: Sources, request: web.Request) -> View:
     """Show the report of a run."""
-    run = number_of(request, "run", _MOST)
+    run = number_of(request, "run", MAX_RUN)
     found = await asyncio.to_thread(read_summary, sources.the_store(), run)
     counts, listed = found.counts, found.pages
     stopped = str(found.run["stopped"] or "not yet")
@@ -200,13 +223,13 @@ async def summary(sources: Sources, request: web.Request) -> View:
         "fetched": counts.fetched,
         "learnt": found.learnt,
     }
-    body = f"{_tabs(run, 'summary')}{note}{html.inner(sheet)}{learnt}"
-    return View(f"Run {run}: summary", twin, body, "Crawl")
+    body = f"{run_tabs(run, 'summary')}{note}{html.inner(sheet)}{learnt}"
+    return View(f"Run {run}: summary", twin, body, "Crawl", trail=run_trail(None))
 
 
 async def tree(sources: Sources, request: web.Request) -> View:
     """Show a site as a tree, one level at a time, with pages, harvest and queue of each branch."""
-    run, prefix = number_of(request, "run", _MOST), request.query.get("below", "")[:2_000]
+    run, prefix = number_of(request, "run", MAX_RUN), request.query.get("below", "")[:2_000]
     browser, counts_all = StoreBrowser(sources.the_store()), "all" in request.query
     found, is_exact = await asyncio.to_thread(browser.branches, run, prefix, is_exact=counts_all)
     parts = prefix.split("/")
@@ -241,128 +264,5 @@ async def tree(sources: Sources, request: web.Request) -> View:
     head = ("Branch", "URLs", "Fetched", "Relevant", "Queued", "Rejected")
     every = linked("/crawl/tree", "Count all of them", run=run, below=prefix, all=1)
     about = f'<p class="soft">The run is large: figures are estimates from {DRAWN:,} URLs. {every}, which takes seconds.</p>'
-    body = f"{_tabs(run, 'tree')}<p>{trail}</p>{'' if is_exact else about}{table('Branches', head, cells, is_filtered=True)}"
-    return View(f"Run {run}: tree", [one._asdict() for one in found], body, "Crawl")
-
-
-# --- a run that is being worked on ---
-
-
-async def live(sources: Sources, request: web.Request) -> View:
-    """Show a run while somebody works on it; events keep the figures up to date."""
-    run = number_of(request, "run", _MOST)
-    now = await asyncio.to_thread(StoreBrowser(sources.the_store()).live, run)
-    if now is None:
-        raise InputError(f"there is no run {run}")
-    names = {
-        "fetched": "pages fetched",
-        "rate": "pages a second",
-        "harvest": "of the last 200 relevant",
-        "known": "URLs met",
-        "leased": "being fetched",
-        "resting": "hosts that rest",
-    }
-    cards = "".join(
-        f'<div class="card"><b data-live="{name}">–</b> <small>{words}</small></div>'
-        for name, words in names.items()
-    )
-    curve = chart(
-        "Share of relevant pages, the newest at the right",
-        ("first", "newest"),
-        '<polyline data-live="curve" points=""/>',
-    )
-    panels = {
-        "queue": "Queue, by worth",
-        "rejected": "Rejected, by rule",
-        "learnt": "What was learnt",
-        "hosts": "Hosts that rest",
-    }
-    boxes = "".join(
-        f'<section><h2>{words}</h2><div class="box" data-live-html="{name}"><p class="soft">Waiting for the run…</p></div></section>'
-        for name, words in panels.items()
-    )
-    body = (
-        f'{_tabs(run, "live")}<div data-events="{escape(url_of("/crawl/live/events", run=run))}"><p role="status" data-live="state">Connecting…</p>'
-        f'<div class="cards">{cards}</div><h2>Harvest: relevant pages among those fetched</h2>{curve}<div class="pair">{boxes}</div></div>'
-    )
-    return View(f"Run {run}: live", now._asdict(), body, "Crawl")
-
-
-def _panels(path: str, run: int) -> dict[str, str]:
-    """Draw what changes slowly: queue, rejected, learnt, resting hosts."""
-    now, (learnt, words) = StoreBrowser(path).standing(run), read_learnt(path, run)
-    said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in learnt)
-    rests = "".join(
-        f"<li>{escape(clean(host, 200))} <small>until {time.strftime('%H:%M:%S', time.gmtime(until))} UTC</small></li>"
-        for host, until in now.resting
-    )
-    rejected = html.part(counted("", now.rejected, words))
-    return {
-        "queue": _bins(now.worths, now.share) or _nothing("Nothing waits."),
-        "rejected": rejected or _nothing("Nothing was rejected."),
-        "learnt": f'<ul class="plain">{said}</ul>' if said else _nothing("Nothing yet."),
-        "hosts": f'<ul class="plain">{rests}</ul>' if rests else _nothing("None."),
-    }
-
-
-def _nothing(words: str) -> str:
-    return f'<p class="soft">{words}</p>'
-
-
-def _bins(worths: list[float], share: float) -> str:
-    """Count queued URLs by worth, the best first, in at most eight steps."""
-    if not worths:
-        return ""
-    least, most = min(worths), max(worths)
-    width = (most - least) / BINS or 1.0
-    counts = Counter(min(BINS - 1, int((worth - least) / width)) for worth in worths)
-    lines = [
-        Line(f"{least + n * width:.3g} to {min(most, least + (n + 1) * width):.3g}", round(counts[n] / share))
-        for n in reversed(range(BINS))
-        if counts[n] or most > least
-    ]
-    return html.part(CountList("", tuple(lines)))
-
-
-async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[Any]:
-    """Give the figures of a run, again and again; a stopped run gives them once more and ends."""
-    browser, run = StoreBrowser(sources.the_store()), number_of(request, "run", _MOST)
-    recent: list[bool] = []
-    start = await asyncio.to_thread(browser.live, run)
-    after = max(0, (start.fetched if start else 0) - RECENT)
-    before, since, turn = start.fetched if start else 0, time.monotonic(), 0
-    while (now := await asyncio.to_thread(browser.live, run)) is not None:
-        new = await asyncio.to_thread(browser.visits, run, after)
-        after = new[-1][0] if new else after
-        recent = [*recent, *(found for _, found in new)][-RECENT:]
-        passed, since = time.monotonic() - since, time.monotonic()
-        rate, before = (now.fetched - before) / passed if passed > 0.1 else 0.0, now.fetched
-        last = recent[-200:]
-        slow = (
-            await asyncio.to_thread(_panels, sources.the_store(), run)
-            if turn % SLOW == 0 or now.stopped
-            else {}
-        )
-        turn += 1
-        yield {
-            "html": slow,
-            "state": f"Stopped: {now.stopped}" if now.stopped else "Somebody works on it, or was killed",
-            "fetched": f"{now.fetched:,}",
-            "rate": f"{rate:.1f}",
-            "harvest": f"{sum(last) / len(last):.0%}" if last else "–",
-            "known": f"{now.known:,}",
-            "leased": f"{now.leased:,}",
-            "resting": f"{now.resting:,}",
-            "curve": _curve(recent),
-            "done": now.stopped is not None,
-        }
-        if now.stopped is not None:
-            return
-        await asyncio.sleep(EVERY_S)
-
-
-def _curve(found: list[bool]) -> str:
-    """Write the points of the harvest, in at most 72 steps."""
-    size = max(10, -(-len(found) // 72))
-    groups = [found[n : n + size] for n in range(0, len(found), size)]
-    return curve_points(((n + 0.5) / len(groups), sum(one) / len(one)) for n, one in enumerate(groups))
+    body = f"{run_tabs(run, 'tree')}<p>{trail}</p>{'' if is_exact else about}{table('Branches', head, cells, is_filtered=True)}"
+    return View(f"Run {run}: tree", [one._asdict() for one in found], body, "Crawl", trail=run_trail(None))

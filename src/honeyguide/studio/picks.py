@@ -8,15 +8,16 @@ from __future__ import annotations
 import asyncio
 import json
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from honeyguide.app.tools.results import read
 from honeyguide.app.views.ways import ways_in
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.pick import PickReport
-from honeyguide.report.sheet import clean, figure, noun, objects
-from honeyguide.studio.shell import View, linked, outward, table, text, url_of
+from honeyguide.report.sheet import clean, figure, noun, objects, read_row
+from honeyguide.studio.saving import label_bar, label_buttons
+from honeyguide.studio.shell import View, badge, linked, nothing, outward, table, text, url_of
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -85,26 +86,32 @@ async def home(sources: Sources, _request: web.Request) -> View:
         ),
     ]
     cards = "".join(
-        f'<li class="box"><h2>{linked(path, name) if has else escape(name)}</h2><p>{escape(about)}</p><p class="end"><small>'
+        f'<li class="box{"" if has else " is-off"}"><h2>{linked(path, name) if has else escape(name)}</h2><p>{escape(about)}</p><p class="foot"><small>'
         + (
-            escape(clean(str(has)))
+            f'<span class="dot"></span> {escape(clean(str(has)))}'
             if has
-            else f"Nothing is open; make it with <code>{escape(command)}</code>"
+            else f"Nothing is open. Make it with <code>{escape(command)}</code>"
         )
         + "</small></p></li>"
         for name, path, has, about, command in rows
     )
     data = {name: has for name, _, has, _, _ in rows}
-    return View("Honeyguide studio", data, f'{find_form(sources)}<ul class="ways">{cards}</ul>')
+    lead = '<p class="lead">Look at what was picked, crawled and planned, ask why, and try other rules.</p>'
+    return View(
+        "Honeyguide studio",
+        data,
+        f'{lead}{find_form(sources, is_large=True)}<ul class="ways home">{cards}</ul>',
+    )
 
 
-def find_form(sources: Sources, search: str = "") -> str:
+def find_form(sources: Sources, search: str = "", *, is_large: bool = False) -> str:
     """Write the form that asks for a page of any site, if there are picks."""
     if sources.picks is None and sources.what_if is None:
         return ""
     return (
-        '<form action="/pick/find" class="row find"><label>Why was a page picked, or not? <input type="search" name="search" '
-        f'placeholder="part of its address or link text" value="{escape(search)}" required></label><button>Find</button></form>'
+        f'<form action="/pick/find" class="row find{" large" if is_large else ""}"><label><span>Why was a page picked, or not?</span> <input type="search" '
+        f'name="search" placeholder="Part of its address or link text" value="{escape(search)}" required></label>'
+        '<button class="primary">Find it</button></form>'
     )
 
 
@@ -135,14 +142,15 @@ async def find(sources: Sources, request: web.Request) -> View:
     none = ""
     if not found:
         ask = f" {linked('/why', 'Ask the crawl', url=search)}." if sources.store else ""
-        none = f"<p>No homepage links such a page, so it was never a candidate: check the address, or look at the site.{ask}</p>"
+        none = f'<div class="empty"><p>No homepage links such a page, so it was never a candidate: check the address, or look at the site.{ask}</p></div>'
     listed = (
         table(noun(len(found), "link"), ("Page", "Link text", "Site", "What became of it"), cells)
         if found
         else none
     )
     data = [{"site": row["site"], **page} for _, row, page in found[:MAX_FOUND]]
-    return View("Find a page", data, f"{find_form(sources, search)}{listed}{more}", "Pick")
+    trail = linked("/pick", "All sites")
+    return View("Find a page", data, f"{find_form(sources, search)}{listed}{more}", "Pick", trail=trail)
 
 
 async def ways(sources: Sources, request: web.Request) -> View:
@@ -152,19 +160,19 @@ async def ways(sources: Sources, request: web.Request) -> View:
     site_name = str(rows[place]["site"])
     found = await ways_in(trial, site_name, url)
     page = next((one for one in objects(rows[place], "candidates") if one.get("url") == url), {})
-    items = "".join(_way(way) for way in found)
+    items = "".join(_way(way, rows[place]["homepage"]) for way in found)
     there = linked("/what-if", "What if")
-    none = f"<p>No single number or word gets it in. Look at the rule that rejected it, and change the profile as text in {there}.</p>"
+    none = f'<div class="empty"><p>No single number or word gets it in. Look at the rule that rejected it, and change the profile as text in {there}.</p></div>'
     if await _is_in(trial, site_name, url):
-        none = f"<p>Your unsaved changes in {there} already get it in. Save them there, or undo them.</p>"
-    back = linked("/pick/site", f"← {site_name}", n=place)
+        none = f'<div class="empty"><p>Your unsaved changes in {there} already get it in. Save them there, or undo them.</p></div>'
     fate = _outcome(rows[place], page, place, sources, asks=False)
     body = (
-        f'<p class="paging">{back}</p><div class="box"><p><b>{outward(url)}</b> {text(page.get("anchor_text"))}</p><p>{fate}</p></div>'
+        f'<div class="box"><p><b>{outward(url)}</b> {text(page.get("anchor_text"))}</p><p>{fate}</p></div>'
         f"<h2>What would get it in</h2>{_intro(len(found))}"
         + (f'<ul class="ways">{items}</ul>' if items else none)
     )
-    return View("How to get a page in", [way._asdict() for way in found], body, "Pick")
+    trail = f"{linked('/pick', 'All sites')}{linked('/pick/site', site_name, n=place)}"
+    return View("How to get a page in", [way._asdict() for way in found], body, "Pick", trail=trail)
 
 
 async def _is_in(trial: WhatIf, site_name: str, url: str) -> bool:
@@ -179,19 +187,23 @@ def _intro(count: int) -> str:
     )
 
 
-def _way(way: Way) -> str:
+def _way(way: Way, home: str | None) -> str:
     went = [one["url"] for one in way.others if one["change"] == "left"]
     came = [one["url"] for one in way.others if one["change"] == "entered"]
     lists = [
-        f"{word} {', '.join(map(outward, urls))}"
-        for word, urls in (("Out goes", went), ("In comes also", came))
-        if urls
+        f"<li>{badge(word, style)} {outward(one, home)}</li>"
+        for word, style, urls in (("− goes out", "bad", went), ("+ comes also", "good", came))
+        for one in urls
     ]
-    said = f"{'. '.join(lists)}." if lists else "No other pick of this site comes or goes."
+    said = (
+        f'<ul class="bare">{"".join(lists)}</ul>'
+        if lists
+        else "<p>No other pick of this site comes or goes.</p>"
+    )
     value = escape(json.dumps(way.value))
     return (
-        f'<li class="box"><h3>{escape(way.words[:1].upper() + way.words[1:])}</h3><p><small>{said}</small></p>'
-        f'<p class="end"><button type="button" data-try="{escape(way.key)}" data-value="{value}">Preview in What if</button></p></li>'
+        f'<li class="box"><h3>{escape(way.words[:1].upper() + way.words[1:])}</h3>{said}'
+        f'<p class="foot"><button type="button" class="primary" data-try="{escape(way.key)}" data-value="{value}">Preview in What if</button></p></li>'
     )
 
 
@@ -220,18 +232,24 @@ async def sites(sources: Sources, _request: web.Request) -> View:
     cells = [
         (
             linked("/pick/site", str(row["site"]), n=place),
-            text(row["status"]),
+            _status(row),
             str(len(list(objects(row, "selected")))),
             str(len(list(objects(row, "candidates")))),
-            ", ".join(escape(clean(page.get("bucket"), 40)) for page in objects(row, "selected")),
+            " ".join(badge(clean(page.get("bucket"), 40) or "other") for page in objects(row, "selected")),
             text(row["reason"] or row["title"]),
         )
         for place, row in enumerate(rows[:MAX_SITES])
     ]
-    head = ("Site", "Status", "Picks", "Links", "Kinds", "Title, or what is wrong")
+    head = ("Site", "Status", "Picks", "Links", "Kinds of the picks", "Title, or what is wrong")
     more = f"<p>and {len(rows) - MAX_SITES:,} more sites</p>" if len(rows) > MAX_SITES else ""
-    body = find_form(sources) + table(noun(len(rows), "site"), head, cells, is_filtered=True) + more
-    return View("Pick", rows, body, "Pick")
+    lead = '<p class="lead">The pages that were picked from each site. Open a site to see why, and why not the others.</p>'
+    listed = table(noun(len(rows), "site"), head, cells, is_filtered=True, empty="The file has no site.")
+    return View("Pick", rows, f"{lead}{find_form(sources)}{listed}{more}", "Pick")
+
+
+def _status(row: Record) -> str:
+    status = clean(row["status"], 40) or "?"
+    return badge(status.replace("_", " "), {"ok": "good", "partial": "some"}.get(status, "bad"))
 
 
 async def site(sources: Sources, request: web.Request) -> View:
@@ -239,20 +257,23 @@ async def site(sources: Sources, request: web.Request) -> View:
     rows = await records(sources)
     place = number_of(request, "n", len(rows) - 1)
     row = rows[place]
-    section = PickReport().add(row, detailed=True)
+    section = PickReport().add(row, detailed=False)
     neighbours = {"prev": place - 1, "next": place + 1}
     links = {rel: url_of("/pick/site", n=n) for rel, n in neighbours.items() if 0 <= n < len(rows)}
-    ways = " ".join(
-        linked(
-            "/pick/site",
-            f"{'←' if rel == 'prev' else ''} {clean(rows[n]['site'])} {'→' if rel == 'next' else ''}".strip(),
-            n=n,
-        )
-        for rel, n in neighbours.items()
-        if rel in links
+    ways = "".join(
+        f'<a class="{rel}" href="{escape(href)}">{"Previous site" if rel == "prev" else "Next site"}</a>'
+        for rel, href in links.items()
     )
-    body = f'<p class="paging">{linked("/pick", "All sites")} {ways}</p>{html.section(section)}{_candidates(row, sources)}'
-    return View(section.name, row, body, "Pick", links)
+    trail = f"{linked('/pick', 'All sites')}<span>{place + 1:,} of {len(rows):,}</span>{ways}"
+    reason = f"<p>{escape(section.reason)}</p>" if section.reason else ""
+    home = outward(row["homepage"]) if row["homepage"] else "No homepage was reached."
+    lead = f'<p class="lead">{home} {_status(row)} <span class="soft">{escape(section.numbers)}</span></p>{reason}'
+    parts = "".join(
+        f'<h2>{"Picks" if part.heading == "Selected" else escape(part.heading)}</h2><div class="box">{html.part(part)}</div>'
+        for part in section.parts
+    )
+    body = f"{lead}{parts or nothing('No page of this site was picked.')}{_candidates(row, sources)}"
+    return View(section.title or section.name, row, body, "Pick", links, trail)
 
 
 def _candidates(row: Record, sources: Sources) -> str:
@@ -262,9 +283,9 @@ def _candidates(row: Record, sources: Sources) -> str:
     cells = []
     for page in objects(row, "candidates"):
         fate = _outcome(row, page, place, sources)
-        names = [text(page.get(name)) for name in ("anchor_text", "bucket", "score")]
+        names = [text(page.get("anchor_text")), text(page.get("bucket")), _score(page)]
         labels = [label_buttons(str(row["site"]), str(page.get("url")), known)] if sources.what_if else []
-        cells.append((outward(page.get("url")), *names, fate, *labels))
+        cells.append((outward(page.get("url"), row["homepage"]), *names, fate, *labels))
     head = (
         "Page",
         "Link text",
@@ -273,15 +294,31 @@ def _candidates(row: Record, sources: Sources) -> str:
         "What became of it",
         *(["Label"] if sources.what_if else []),
     )
-    listed = table(f"{noun(len(cells), 'link')} of the homepage", head, cells, is_filtered=True)
-    return f"<h2>All links, and what became of them</h2>{listed}"
+    listed = table(
+        f"{noun(len(cells), 'link')} of the homepage",
+        head,
+        cells,
+        is_filtered=True,
+        empty="The homepage has no link that could be picked.",
+    )
+    bar = label_bar(sources) if sources.what_if else ""
+    return f"<h2>All links, and what became of them</h2>{bar}{listed}"
+
+
+def _score(page: Record) -> str:
+    """Write a score that opens to the points that made it."""
+    row = read_row(page)
+    if row.score is None or not row.points:
+        return text(page.get("score"))
+    chips = "".join(f"<span><b>{escape(paid)}</b> {escape(words)}</span>" for paid, words in row.points)
+    return f'<details class="sum"><summary>{row.score}</summary><div class="points">{chips}</div></details>'
 
 
 def _outcome(row: Record, page: Record, place: int, sources: Sources, *, asks: bool = True) -> str:
     """Say that a page was picked, or why not, how far it is from the last pick, and where to ask what would get it in."""
     selected = list(objects(row, "selected"))
     if page.get("url") in {one.get("url") for one in selected}:
-        return '<span class="badge good">picked</span>'
+        return badge("picked", "good")
     rejected, score = page.get("rejected"), figure(page.get("score"))
     if not isinstance(rejected, dict):
         return "not taken"
@@ -289,29 +326,12 @@ def _outcome(row: Record, page: Record, place: int, sources: Sources, *, asks: b
     far = (
         ""
         if score is None or last is None
-        else f" <small>It has {score} points, the last pick {last}.</small>"
+        else f" <small>It has {score} points, the last pick has {last}.</small>"
     )
     can_ask = asks and sources.what_if is not None and rejected.get("rule") not in _NEVER
-    ask = (
-        linked("/pick/ways", "How to get it in", n=place, url=clean(page.get("url"), 4_000))
-        if can_ask
-        else ""
-    )
-    return f'<span class="badge bad">not picked</span> {text(rejected.get("reason"))} <small>(rule {text(rejected.get("rule"))})</small>{far} {ask}'
-
-
-def label_buttons(site_name: str, url: str, known: Any) -> str:
-    """Write the buttons that say what a page is."""
-    words = {"core": "wanted", "acceptable": "fine", "junk": "junk"}
-    return (
-        '<span class="labels" role="group" aria-label="Label">'
-        + "".join(
-            f'<button type="button" data-label="{label}" data-site="{escape(site_name)}" data-url="{escape(url)}" '
-            f'aria-pressed="{"true" if known.get(url) == label else "false"}">{word}</button>'
-            for label, word in words.items()
-        )
-        + "</span>"
-    )
+    href = url_of("/pick/ways", n=place, url=clean(page.get("url"), 4_000))
+    ask = f'<a class="act" href="{escape(href)}">How to get it in</a>' if can_ask else ""
+    return f"{badge('not picked')} {text(rejected.get('reason'))} <small>(rule {text(rejected.get('rule'))})</small>{far} {ask}"
 
 
 def number_of(request: web.Request, name: str, most: int, default: int = 0) -> int:

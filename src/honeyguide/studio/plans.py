@@ -15,7 +15,7 @@ from honeyguide.app.views.stores import EVERY_DAYS, read_freshness
 from honeyguide.report import html
 from honeyguide.report.plan import PlanReportData, plan_sheet
 from honeyguide.report.sheet import CountList, Line, clean, noun
-from honeyguide.studio.shell import View, chart, curve_points, linked, table, text
+from honeyguide.studio.shell import View, badge, chart, curve_points, linked, table, text
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -36,7 +36,7 @@ async def due(sources: Sources, _request: web.Request) -> View:
             str(one["rank"]),
             linked("/why", one["url"], url=clean(one["url"], 2_000)),
             text(one["score"]),
-            text(one["level"]),
+            badge(clean(one["level"], 40), "good" if "high" in str(one["level"]) else ""),
             escape(clean(one["next_due"], 16).replace("T", " ").rstrip("…")) or "never",
             "; ".join(escape(clean(reason)) for reason in one["reasons"][:6]),
         )
@@ -46,8 +46,10 @@ async def due(sources: Sources, _request: web.Request) -> View:
         (), [one["url"] for one in found], {name: (count, "") for name, count in plan.levels.items()}, ()
     )
     head = ("#", "Page", "Worth", "Level", "Due (UTC)", "Why")
-    listed = table(f"The {len(found):,} best visits", head, cells, is_filtered=True)
-    body = f"{_fresh(fresh, sum(plan.levels.values()))}<h2>What to visit next</h2>{listed}{html.inner(plan_sheet(data))}"
+    none = "No page was fetched yet, so nothing is due: crawl first."
+    listed = table(f"The {len(found):,} best visits", head, cells, is_filtered=True, empty=none)
+    lead = '<p class="lead">What is due for another visit and why, and how fresh copies stay.</p>'
+    body = f"{lead}{_fresh(fresh, sum(plan.levels.values()))}<h2>What to visit next</h2>{listed}{html.inner(plan_sheet(data))}"
     return View("Plan", found, body, "Plan")
 
 

@@ -20,8 +20,8 @@ from aiohttp import web
 
 from honeyguide.errors import HoneyguideError
 from honeyguide.report.html import style_sheet
-from honeyguide.studio import crawls, picks, plans, trial
-from honeyguide.studio.shell import View, failure, page
+from honeyguide.studio import crawls, live, picks, plans, saving, trial
+from honeyguide.studio.shell import LOGO, View, failure, page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -58,18 +58,18 @@ VIEWS: dict[str, Draw] = {
     "/crawl/pages": crawls.pages,
     "/crawl/summary": crawls.summary,
     "/crawl/tree": crawls.tree,
-    "/crawl/live": crawls.live,
+    "/crawl/live": live.live,
     "/why": crawls.why,
     "/plan": plans.due,
 }
 EVENTS: dict[str, Callable[[Sources, web.Request], AsyncIterator[Any]]] = {
     "/what-if/events": trial.changes,
-    "/crawl/live/events": crawls.live_events,
+    "/crawl/live/events": live.live_events,
 }
 POSTS: dict[str, Callable[[Sources, Any], Awaitable[Any]]] = {
     "/what-if/profile": trial.set_profile,
-    "/what-if/label": trial.set_label,
-    "/what-if/save": trial.save,
+    "/what-if/label": saving.set_label,
+    "/what-if/save": saving.save,
 }
 
 
@@ -165,7 +165,7 @@ def application(studio: Studio) -> web.Application:
     return app
 
 
-_ICON = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#a86400" d="M8 0l7 4v8l-7 4-7-4V4z"/></svg>'
+_ICON = LOGO.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
 
 
 def _as_page(draw: Draw, sources: Sources) -> Handler:

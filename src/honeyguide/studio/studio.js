@@ -58,6 +58,9 @@ for (const table of all("table.sortable")) {
 
 // --- keys ---
 
+const keys = one("#keys");
+for (const button of all("[data-keys]")) button.addEventListener("click", () => keys.showModal());
+
 let chord = false;
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
@@ -71,6 +74,7 @@ document.addEventListener("keydown", (event) => {
   const link = { n: "next", p: "prev" }[event.key];
   const there = link && one(`link[rel="${link}"]`);
   if (there) location.assign(there.href);
+  if (event.key === "?" && !keys.open) keys.showModal();
   const search = event.key === "/" && (one("input[data-filter]") || one("input[type=search]"));
   if (search) {
     event.preventDefault();
@@ -85,13 +89,14 @@ for (const place of all("[data-events]")) {
     for (const target of all("[data-live]", place)) {
       const said = value[target.dataset.live];
       if (said === undefined) continue;
-      if (target.tagName === "polyline") target.setAttribute("points", said);
+      if (target.tagName.startsWith("poly")) target.setAttribute("points", said);
       else target.textContent = said;
     }
     for (const target of all("[data-live-html]", place)) {
       const drawn = (value.html || {})[target.dataset.liveHtml];
       if (drawn !== undefined) target.innerHTML = drawn;
     }
+    if (value.dot !== undefined) one("[data-live-dot]", place).className = `dot ${value.dot}`;
     if (value.error) one("[data-live=state]", place).textContent = value.error;
   });
 }
@@ -108,8 +113,14 @@ document.addEventListener("click", async (event) => {
       other.setAttribute("aria-pressed", String(other.dataset.label === answer.label));
     }
   }
+  if (answer.said) sayLabels(answer.said, answer.sites > 0);
   refresh();
 });
+
+function sayLabels(said, any) {
+  for (const place of all("[data-label-status]")) place.textContent = said;
+  for (const button of all("form[data-save=labels] > button")) button.disabled = !any;
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
@@ -118,6 +129,32 @@ document.addEventListener("keydown", (event) => {
   const button = buttons[["1", "2", "3"].indexOf(event.key)];
   if (button) button.click();
 });
+
+// --- saving ---
+
+for (const form of all("form[data-save]")) {
+  const status = one("[data-save-status]", form);
+  const button = (words, act) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = words;
+    made.addEventListener("click", act);
+    return made;
+  };
+  const save = async (replace) => {
+    const answer = await post("/what-if/save", { what: form.dataset.save, path: form.elements.path.value, replace });
+    status.textContent = answer.said || answer.error.join(" ");
+    if (answer.labels) sayLabels(answer.labels, true);
+    if (!answer.exists) return;
+    const yes = button("Replace it", () => save(true));
+    status.append(yes, button("Keep it", () => (status.textContent = "Nothing was written. Choose another name.")));
+    yes.focus();
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    save(false);
+  });
+}
 
 // --- what if ---
 
@@ -134,6 +171,64 @@ let running = null;
 let waiting = 0;
 let version = trial ? Number(trial.dataset.trial) : 0;
 
+// Line numbers beside the text; the lines of mistakes are marked.
+function number(wrong = []) {
+  const text = one("#toml");
+  const lines = text.value.split("\n").map((_, place) => {
+    const line = document.createElement("div");
+    line.textContent = place + 1;
+    line.classList.toggle("is-wrong", wrong.includes(place + 1));
+    return line;
+  });
+  one(".gutter").replaceChildren(...lines);
+  one(".gutter").scrollTop = text.scrollTop;
+}
+
+const sameWords = (a, b) => a.split("\n").filter(Boolean).sort().join("\n") === b.split("\n").filter(Boolean).sort().join("\n");
+const isChanged = (field) => (field.type === "number" ? Number(field.value) !== Number(field.dataset.was) : !sameWords(field.value, field.dataset.was));
+
+function restore(field) {
+  field.value = field.dataset.was;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+function back(field, words, label) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = words;
+  button.setAttribute("aria-label", label);
+  button.addEventListener("click", () => restore(field));
+  return button;
+}
+
+// Marks the controls that differ from the profile of the pick, and lists them.
+function mark() {
+  const chips = [];
+  for (const field of all("[data-control]")) {
+    const row = field.closest(".field");
+    const changed = isChanged(field);
+    row.classList.toggle("is-changed", changed);
+    const old = one(".was", row);
+    if (!changed) {
+      if (old) old.remove();
+      continue;
+    }
+    const { name, was } = field.dataset;
+    const isNumber = field.type === "number";
+    const undo = `Undo the change of ${name}`;
+    if (!old) {
+      const said = document.createElement("div");
+      said.className = "was";
+      said.append(isNumber ? `was ${was}` : "changed", back(field, "Undo", undo));
+      row.append(said);
+    }
+    const chip = document.createElement("li");
+    chip.append(isNumber ? `${name} ${was} → ${field.value}` : `words of ${name}`, back(field, "×", undo));
+    chips.push(chip);
+  }
+  one("[data-trial-changes]").replaceChildren(...chips);
+}
+
 function show(answer) {
   const problems = answer.error ? answer.error.map((what) => ({ line: null, what })) : answer.problems;
   const said = problems.map(({ line, what }) => {
@@ -143,7 +238,7 @@ function show(answer) {
   });
   one("#problems").replaceChildren(...said);
   one("#toml").setAttribute("aria-invalid", String(problems.length > 0));
-  if (problems.length) return;
+  if (problems.length) return number(problems.map(({ line }) => line));
   version = answer.version;
   const text = one("#toml");
   if (document.activeElement !== text) text.value = answer.toml;
@@ -151,50 +246,68 @@ function show(answer) {
     const value = answer.controls[field.dataset.control];
     if (document.activeElement !== field && value !== undefined) field.value = Array.isArray(value) ? value.join("\n") : value;
   }
-  refresh();
+  const undo = one("[data-undo]");
+  undo.disabled = answer.toml === undo.dataset.undo;
+  number();
+  mark();
+  return refresh();
 }
 
 function refresh() {
   if (!trial || !version) return;
   if (running) running.close();
-  const inView = all("[data-trial-sites] h3").slice(0, 20).map((head) => head.textContent);
   const sites = one("[data-trial-sites]");
+  const status = one("[data-trial-status]");
+  const inView = all("h3", sites).slice(0, 20).map((head) => head.textContent);
   const found = [];
-  one("[data-trial-status]").textContent = "Picking again…";
+  status.textContent = "Picking again…";
+  sites.setAttribute("aria-busy", "true");
   running = listen(`/what-if/events?first=${encodeURIComponent(inView.join("\n"))}`, (value) => {
-    if (value.error) one("[data-trial-status]").textContent = value.error;
+    if (value.error) status.textContent = value.error;
     else if (value.finished) {
-      sites.innerHTML = found.join("");
+      sites.innerHTML = found.join("") || '<div class="empty"><p>No pick of any site changes.</p></div>';
+      sites.setAttribute("aria-busy", "false");
       one("[data-trial-figures]").innerHTML = value.html;
-      one("[data-trial-status]").textContent = `${value.changed} of ${value.of} sites change.`;
+      status.textContent = `${value.changed} of ${value.of} sites change.`;
     } else {
-      if (value.html) found.push(value.html);
-      if (value.html && found.length <= 5) sites.innerHTML = found.join("");
-      one("[data-trial-status]").textContent = `${value.changed} of ${value.done} sites change; ${value.of - value.done} to go…`;
+      found.push(...value.html);
+      if (value.html.length && found.length <= 12) sites.innerHTML = found.join("");
+      status.textContent = `${value.changed} of ${value.done} sites change; ${value.of - value.done} to go…`;
     }
   });
 }
 
 if (trial) {
+  const text = one("#toml");
   trial.addEventListener("input", (event) => {
     const field = event.target;
     if (!field.matches("[data-control], #toml")) return;
+    if (field === text) number();
+    else mark();
     clearTimeout(waiting);
     waiting = setTimeout(async () => {
-      if (field.id === "toml") return show(await post("/what-if/profile", { toml: field.value }));
+      if (field === text) return show(await post("/what-if/profile", { toml: field.value }));
       if (field.type === "number" && !Number.isFinite(field.valueAsNumber)) return undefined;
       const value = field.type === "number" ? field.valueAsNumber : field.value.split("\n");
       return show(await post("/what-if/profile", { key: field.dataset.control, value }));
     }, 150);
   });
-  for (const form of all("form[data-save]")) {
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const answer = await post("/what-if/save", { what: form.dataset.save, path: form.elements.path.value });
-      one("[data-save-status]").textContent = answer.said || answer.error.join(" ");
-    });
-  }
-  one("[data-undo]").addEventListener("click", async (event) => show(await post("/what-if/profile", { toml: event.target.dataset.undo })));
+  text.addEventListener("scroll", () => (one(".gutter").scrollTop = text.scrollTop));
+  one("[data-find-control]").addEventListener("input", (event) => {
+    const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of all(".field", trial)) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    for (const group of all(".controls details")) {
+      group.hidden = !one(".field:not([hidden])", group);
+      if (words.length) group.open = true;
+    }
+  });
+  one("[data-undo]").addEventListener("click", async (event) => {
+    event.target.focus();
+    show(await post("/what-if/profile", { toml: event.target.dataset.undo }));
+  });
   one("form.controls").addEventListener("submit", (event) => event.preventDefault());
+  one("[data-undo]").disabled = text.value === one("[data-undo]").dataset.undo;
+  number();
+  mark();
   refresh();
 }

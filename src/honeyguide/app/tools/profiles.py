@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from honeyguide.adapters.output.write import check_regular, replacing, unwritable
 from honeyguide.app.tools.evaluate import figures, sentence
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
@@ -96,19 +97,24 @@ def _rule_examples(table: Record, extends: str) -> Iterator[str]:
 
 
 def write_profile(path: Path, text: str, *, force: bool) -> None:
-    """Write a profile to a new file, or with `force` over an old one."""
+    """Write a profile to a new file, or with `force` over an old one, which stays until the new one is whole."""
     if path.suffix == ".json":
         raise InputError("would be read as JSON, but this profile is TOML; name a .toml file", file=str(path))
     try:
-        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as target:
-            target.write(text)
-    except FileExistsError:
-        raise InputError(
-            "exists already; choose another name with -o, or overwrite it with --force", file=str(path)
-        ) from None
+        _check_free(path, force=force)
+        with replacing(path) as part:
+            part.write_text(text, "utf-8", newline="\n")
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be written: {why}", file=str(path)) from None
+        raise unwritable(path, error) from None
+
+
+def _check_free(path: Path, *, force: bool) -> None:
+    if path.exists() and not force:
+        what = "exists already; choose another name with -o, or overwrite it with --force"
+        raise InputError(what, file=str(path))
+    check_regular(path)
 
 
 # --- schemas ---

@@ -169,6 +169,11 @@ class WhatIf:
         """List what of the profile can be changed by a control."""
         return list(_controls(read_profile(self.text).table, self.request.strategy))
 
+    def first_values(self) -> dict[str, float | list[str]]:
+        """Give the value of each control in the profile of the pick, before any change."""
+        table = read_profile(self.unchanged).table
+        return {one.key: one.value for one in _controls(table, self.request.strategy)}
+
     def set(self, key: str, value: float | list[str]) -> list[TextProblem]:
         """Change one control: the text changes with it."""
         return self.change(self._text_with(key, value))
