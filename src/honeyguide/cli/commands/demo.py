@@ -207,6 +207,7 @@ def run_studio(
     sources: Sources, keep: str | None, stack: ExitStack, *, port: int = 0, opens: bool = True
 ) -> None:
     """Serve until Ctrl-C; also for the demo."""
+    from honeyguide.studio.saving import unsaved
     from honeyguide.studio.server import Studio, serve
 
     if keep is not None:
@@ -229,6 +230,8 @@ def run_studio(
         return ""
 
     asyncio.run(until_stopped(work()))
+    if lost := unsaved(sources):
+        note(f"not saved: {lost}")
 
 
 @click.command(cls=Command, examples=("honeyguide mcp", "honeyguide mcp --store crawl.db"))
