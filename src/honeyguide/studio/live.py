@@ -11,7 +11,7 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.app.views.crawls import StoreBrowser, read_learnt
+from honeyguide.app.views.stores import StoreBrowser, read_learnt
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.sheet import CountList, Line, clean, counted
