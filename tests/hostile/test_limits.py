@@ -169,7 +169,7 @@ LIMITS = [
         sites.feed_url_chars,
     ),
     Limit("sitemaps of a crawl", "500", "jobs.sitemaps:MAX_FILES", sites.sitemap_files),
-    Limit("sitemaps inside of sitemaps", "3 levels", "jobs.sitemaps:MAX_LEVELS", sites.sitemap_levels),
+    Limit("sitemaps inside sitemaps", "3 levels", "jobs.sitemaps:MAX_LEVELS", sites.sitemap_levels),
     Limit("pages from all sitemaps", "200,000", "jobs.sitemaps:MAX_PAGES", sites.sitemap_all_pages, 50),
     Limit("sitemaps that list nothing", "20", "jobs.sitemaps:MAX_USELESS", sites.sitemap_useless),
     Limit("time for all sitemaps", "900 seconds", "jobs.sitemaps:MAX_S", sites.sitemap_seconds),

@@ -61,13 +61,11 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         filters=builder.decisions(shape.filter, "filter"),
         skips=builder.skips,
         kinds=builder.kinds(shape.bucket, "bucket"),
-        families=builder.families(shape.family),
+        families=builder.families(),
         content=ContentRules(
             shape.content.min_text_chars,
             shape.content.min_own_chars,
-            builder.reader.words(shape.content.gone, "content.gone"),
-            builder.reader.words(shape.content.keywords, "content.keywords"),
-            builder.reader.words(shape.content.legal, "content.legal"),
+            *(builder.words("content", name) for name in ("gone", "keywords", "legal")),
         ),
         strategies={name: builder.strategy(name, s, chains) for name, s in shape.strategy.items()},
         traversals={name: builder.traversal(name, t) for name, t in shape.traversal.items()},
@@ -165,72 +163,63 @@ class _Builder:
         is_known = self.reader.kind(CARD + shape.card, f"{where}.card") is not None
         if is_known and not self.shape.scorecard[shape.card].group:
             self.reader.wrong(f"{where}.card", f"scorecard.{shape.card} has no group, so no link gets points")
-        drops = self.decisions(shape.drop, f"{where}.drop")
+        table = shape.table()
+        drops = self.decisions(table.pop("drop"), f"{where}.drop")
         read = [node.field for rule in drops.rules for node in leaves(rule.when)]
         needed = [shape.card, *(name.removeprefix(CARD) for name in read if name.startswith(CARD))]
-        buckets = {bucket.name for bucket in shape.bucket or self.shape.bucket}
+        rules: dict[str, Any] = {
+            f"{key}s": self.decisions(table.pop(key), f"{where}.{key}") for key in ("filter", "look")
+        }
+        own, headings, groups = (table.pop(key) for key in ("bucket", "heading", "groups"))
+        buckets = [bucket.name for bucket in own or self.shape.bucket]
+        self.check_reserve(shape.reserve, buckets, f"{where}.reserve")
+        quotas = table.pop("quota")
+        same: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}
         return core.Strategy(
             name=name,
-            card=shape.card,
             cards=tuple(dict.fromkeys(card for name in needed for card in chains.get(name, ()))),
-            cap=shape.cap,
-            scope=shape.scope,
-            sitemap_below=shape.sitemap_below,
-            wants=wanted_rules(self.wishes("want"), buckets),
-            nevers=never_rules(self.wishes("never"), buckets),
-            order=tuple(shape.order),
-            epsilon=shape.epsilon,
-            filters=self.decisions(shape.filter, f"{where}.filter"),
+            wants=wanted_rules(self.words("want", "pages"), set(buckets)),
+            nevers=never_rules(self.words("never", "pages"), set(buckets)),
             drops=drops,
-            quotas=dict(shape.quota),
-            reserve=self.reserve(shape, where),
-            reads_heads=shape.reads_heads,
-            distinct=shape.distinct,
-            kinds=self.kinds(shape.bucket, f"{where}.bucket") if shape.bucket else None,
-            over_quota=shape.over_quota,
-            headings=RuleList(
-                Rule(h.name, h.name, when=self.reader.condition(h.when, f"{where}.heading[{h.name}].when"))
-                for h in shape.heading
-            ),
-            groups=core.GroupRules(shape.groups.hub, shape.groups.services, frozenset(shape.groups.members)),
-            looks=self.decisions(shape.look, f"{where}.look"),
+            quotas=quotas,
+            kinds=self.kinds(own, f"{where}.bucket") if own else None,
+            headings=self.kind_rules(headings, f"{where}.heading"),
+            groups=core.GroupRules(groups.hub, groups.services, frozenset(groups.members)),
+            **rules,
+            **same,
         )
 
-    def wishes(self, name: str) -> tuple[str, ...]:
-        """Read what is wanted of every site, or never."""
-        wishes: shapes.WishShape = getattr(self.shape, name)
-        return self.reader.words(wishes.pages, f"{name}.pages")
+    def words(self, table: str, key: str) -> tuple[str, ...]:
+        """Read the words of a key in a table at the top of the profile."""
+        return self.reader.words(getattr(getattr(self.shape, table), key), f"{table}.{key}")
 
-    def reserve(self, shape: shapes.StrategyShape, where: str) -> tuple[str, ...]:
-        names = [bucket.name for bucket in shape.bucket or self.shape.bucket]
-        for name in shape.reserve:
-            if name not in names:
-                near = suggestion(name, dict.fromkeys(names), "there are")
-                self.reader.wrong(f"{where}.reserve", f"no bucket is named {name!r}; {near}")
-        return tuple(shape.reserve)
+    def check_reserve(self, reserve: list[str], buckets: list[str], where: str) -> None:
+        for name in reserve:
+            if name not in buckets:
+                near = suggestion(name, dict.fromkeys(buckets), "there are")
+                self.reader.wrong(where, f"no bucket is named {name!r}; {near}")
 
     def kinds(self, entries: list[shapes.BucketShape], where: str) -> core.Kinds:
         """Read buckets; one may have several entries, the first of which sets its priority."""
-        conditions = [self.reader.condition(b.when, f"{where}[{b.name}].when") for b in entries]
-        rules = [Rule(b.name, b.name, when=when) for b, when in zip(entries, conditions, strict=True)]
         buckets = {b.name: core.Bucket(b.name, b.priority, b.handicap) for b in reversed(entries)}
-        return core.Kinds(RuleList(rules), buckets)
+        return core.Kinds(self.kind_rules(entries, where), buckets)
 
-    def families(self, shape: shapes.FamilyShape) -> core.FamilyWords:
+    def kind_rules(self, entries: Iterable[shapes.BucketShape | shapes.HeadingShape], where: str) -> RuleList:
+        """Read rules of which the first that holds names a kind."""
+        named = [(e.name, self.reader.condition(e.when, f"{where}[{e.name}].when")) for e in entries]
+        return RuleList(Rule(name, name, when=when) for name, when in named)
+
+    def families(self) -> core.FamilyWords:
         """Read what families are recognised by; `word*` in a list of beginnings is the same as `word`."""
 
         def folded(name: str) -> tuple[str, ...]:
-            return tuple(plain(word) for word in self.reader.words(getattr(shape, name), f"family.{name}"))
+            return tuple(map(plain, self.words("family", name)))
 
-        return core.FamilyWords(
-            min_size=shape.min_size,
-            places=frozenset(folded("places")),
-            states=frozenset(folded("states")),
-            before_names=frozenset(folded("before_names")),
-            no_names=tuple(word.removesuffix("*") for word in folded("no_names")),
-            generic=frozenset(folded("generic")),
-            hubs=frozenset(folded("hubs")),
-        )
+        sets = {
+            name: frozenset(folded(name)) for name in ("places", "states", "before_names", "generic", "hubs")
+        }
+        no_names = tuple(word.removesuffix("*") for word in folded("no_names"))
+        return core.FamilyWords(min_size=self.shape.family.min_size, no_names=no_names, **sets)
 
     def traversal(self, name: str, shape: shapes.TraversalShape) -> core.Traversal:
         """Read a traversal; without a topic, `breadth` and `depth` put every link into the highest band."""
