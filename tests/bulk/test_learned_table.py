@@ -20,7 +20,7 @@ from honeyguide.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from honeyguide.ports.rank import Ranker
+    from honeyguide.ports.store import Ranker
 
 
 pl = pytest.importorskip("polars")  # an extra

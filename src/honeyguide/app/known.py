@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.ports.rank import Ranker
-    from honeyguide.ports.store import Store
+    from honeyguide.ports.store import Ranker, Store
 
 _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is

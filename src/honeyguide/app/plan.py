@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
-    from honeyguide.ports.rank import Ranker
+    from honeyguide.ports.store import Ranker
 
 __all__ = [
     "LEARNED", "OWN_POLICIES", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",

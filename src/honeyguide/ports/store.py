@@ -1,7 +1,7 @@
 """What a store offers: `Runs`, the `Queue` and the `Ledger` of a run, and the `History` and `Contents` of all runs.
 
-Owns: these Protocols, `Store`, which holds them, and what crosses them: `PageView` and `Intake`. Must not know: who
-implements them. Start reading at `Queue`. Several workers may share a run: limits and counters are added to in the
+Owns: these Protocols, `Store`, which holds them, what crosses them (`PageView`, `Intake`), and `Ranker`: known URLs that can be
+ranked, wherever they are. Must not know: who implements them. Start reading at `Queue`. Several workers may share a run: limits and counters are added to in the
 store, never written back from memory.
 """
 
@@ -12,8 +12,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from datetime import datetime
 
     from honeyguide.core.crawl import frontier
     from honeyguide.core.crawl.frontier import Discovered, FrontierRow, KnownState, Lease, Run, Sighting
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
     from honeyguide.core.records import Record
     from honeyguide.core.recrawl.history import HistoryEntry, SeenContent, Site, Visit
+    from honeyguide.core.recrawl.plan import KnownUrl, Plan, PlanEntry, PlanQuery
     from honeyguide.core.recrawl.priors import PageClass, Watched
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.url.url import Url
@@ -323,3 +325,21 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Commit and let go."""
+
+
+class Ranker(Protocol):
+    """Known URLs and the policy that ranks them; `policy` is its name."""
+
+    policy: str
+
+    def plan(self, query: PlanQuery) -> Plan:
+        """Rank the rows."""
+
+    def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
+        """Look rows up by their URL, as it is written."""
+
+    def rank_of(self, row: KnownUrl, now: datetime) -> int:
+        """Count where a row stands among all."""
+
+    def judge(self, row: KnownUrl, now: datetime) -> PlanEntry:
+        """Score one row; its rank is not counted."""

@@ -169,11 +169,6 @@ class Totals:
         """Core pages picked, of those that fit within the cap: the figure that tells good from very good."""
         return share(self.picks.core, self.could)
 
-    @property
-    def good_share(self) -> float | None:
-        """The share of sites that are good; None without sites."""
-        return share(self.good, self.sites)
-
 
 def total(judged: Sequence[SiteFigures]) -> Totals:
     """Add up the figures of all sites; the bucket with the most picks comes first."""
