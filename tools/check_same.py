@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent.parent
 TIMES = {"fetched_at", "elapsed_s", "picked_at"}
 CRAWLS = [
-    f"--topic asyncio|coroutine|event\\sloop --traversal {traversal} --concurrency {concurrency}"
+    f"--topic 'asyncio|coroutine|event loop' --traversal {traversal} --concurrency {concurrency}"
     for traversal in ("focused", "focused-fixed", "hybrid", "bfs", "dfs")
     for concurrency in (1, 32)
 ]
@@ -60,9 +61,9 @@ def main() -> int:
     parser.add_argument("--pick", action="append", metavar="OPTIONS", help="default: all strategies")
     parser.add_argument("--sites", type=Path, metavar="FILE")
     args = parser.parse_args()
-    jobs = [("crawl", [url, *options.split()]) for url in args.urls for options in args.crawl or CRAWLS]
+    jobs = [("crawl", [url, *shlex.split(options)]) for url in args.urls for options in args.crawl or CRAWLS]
     if args.sites:
-        jobs += [("pick", ["-i", str(args.sites), *options.split()]) for options in args.pick or PICKS]
+        jobs += [("pick", ["-i", str(args.sites), *shlex.split(options)]) for options in args.pick or PICKS]
     different = 0
     for command, options in jobs:
         old, new = (list(_lines(tree, command, options)) for tree in (args.old.resolve(), HERE))

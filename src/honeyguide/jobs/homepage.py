@@ -57,7 +57,7 @@ async def read_frames(page: Page, read: ReadPage, scope: Scope) -> Page:
         return page
     links = _merged(link for one in (page, *found) for link in one.links if link.url not in urls)
     text = "\n".join(filter(None, (one.text for one in (page, *found))))
-    return replace(page, links=links, text=text, main=None)
+    return replace(page, links=links, text=text, main=None, unseen=None)
 
 
 def language_choice(page: Page, scope: Scope) -> Url | None:

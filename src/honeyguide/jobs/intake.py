@@ -19,7 +19,7 @@ from honeyguide.core.records import Crawled, describe_change, page_record
 from honeyguide.core.recrawl.history import Visit, body_digest
 from honeyguide.core.recrawl.signals import LinkDensity, describe_list, kind_of, link_density
 from honeyguide.core.recrawl.visits import compare_visit
-from honeyguide.core.rules.topic import RELEVANT, page_relevance
+from honeyguide.core.rules.topic import RELEVANT
 from honeyguide.core.url.scope import HOST
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
@@ -304,9 +304,9 @@ class _PageReading:
             view.known, self._run.sites, crawled.twin, self._kind == "hub", is_nofollow="nofollow" in tags
         )
         self._judged = judge_page(page, lease, candidates, around, context)
-        if self._judged.score is not None:
-            main, is_list = said.main.decode(), crawled.listing is not None
-            crawled.relevance = page_relevance(page, main, context.profile, is_list=is_list)
+        if self._judged.topic is not None:
+            is_list = crawled.listing is not None
+            crawled.relevance = self._judged.topic.relevance(said.main.decode(), is_list=is_list)
         if self._is_hidden:
             self._judged.findings.skipped["noindex"] += 1
         if not lease.is_seed and not self._is_again:

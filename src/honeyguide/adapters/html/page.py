@@ -13,7 +13,7 @@ from honeyguide.adapters.html.charset import to_markup
 from honeyguide.adapters.html.guards import bound_markup, is_page, strip_highlighting
 from honeyguide.adapters.html.links import Links
 from honeyguide.adapters.html.main_text import main_text
-from honeyguide.adapters.html.walk import MAX_LABEL, Document, fold
+from honeyguide.adapters.html.walk import MAX_LABEL, MAX_TEXT, Document, fold
 from honeyguide.core.page.page import FRAME, Head, Link, Page
 from honeyguide.core.url.scope import not_a_page
 from honeyguide.core.url.url import Url
@@ -34,6 +34,7 @@ _REFRESH = re.compile(
 )
 _MOST_VERSIONS = 300  # of a page in other languages
 _TURNS = frozenset({"next", "prev"})
+_SURELY_WHOLE = MAX_TEXT // 2  # characters: a text that is shorter was not cut
 _DRAWING_DEPTH = 20  # elements around a title in a drawing
 
 
@@ -69,6 +70,7 @@ def parse_page(
         turns=tuple(
             (rel, there) for rel, href in metadata.turns.items() if (there := _canonical(href, base))
         ),
+        unseen=document.blocks.unseen() if len(text) < _SURELY_WHOLE else None,
     )
 
 

@@ -124,6 +124,10 @@ class Blocks:
         block = self.numbers[anchor]
         return self.invisible.get(block, self.visible), self.firsts[block], self.lasts[block]
 
+    def unseen(self) -> str:
+        """Return the text of invisible parts with anchors."""
+        return " ".join([line for text in set(self.invisible.values()) for line in text.lines() if line])
+
 
 class Document:
     r"""A parsed document. `nodes`, `labels`, `blocks.numbers` and `scopes` describe its anchors, in document order.

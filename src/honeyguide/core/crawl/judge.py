@@ -27,7 +27,7 @@ from honeyguide.core.crawl.placement import (
 from honeyguide.core.crawl.traps import soft_404
 from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.topic import link_score, page_score
+from honeyguide.core.rules.topic import TopicPage
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.url.scope import OTHER_SITE, LinkKind, classify_url
@@ -36,7 +36,7 @@ from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, AskedToWaitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import KnownState, Lease
     from honeyguide.core.crawl.traps import Traps
@@ -106,12 +106,13 @@ class Findings:
 
 
 class PageJudgement(NamedTuple):
-    """The page's score, what happens to its branch, and why if that is not the score's doing."""
+    """The page's score, what happens to its branch, and why if that is not the score's doing; `topic` reads it for the topic."""
 
     score: Score | None
     action: str
     why: Why | None
     findings: Findings
+    topic: TopicPage | None = None
 
 
 def candidates_of(page: Page, ground: CrawlContext) -> list[FoundLink]:
@@ -147,10 +148,11 @@ def robots_tags(page: Page, header: str | None) -> frozenset[str]:
 
 
 def judge_page(
-    page: Page, lease: Lease, candidates: Iterable[FoundLink], around: Around, ground: CrawlContext
+    page: Page, lease: Lease, candidates: Sequence[FoundLink], around: Around, ground: CrawlContext
 ) -> PageJudgement:
     """Judge a page and all its links; `around` is what the store knows of them."""
-    score = page_score(page, ground.profile) if ground.has_topic else None
+    topic = TopicPage(page, ground.profile) if ground.has_topic else None
+    score = None if topic is None else topic.score()
     findings = Findings()
     findings.skipped.update(rule for _, rule in page.skipped)
     why = soft_404(page, ground.profile.traps) or _twin(around.twin)
@@ -158,13 +160,14 @@ def judge_page(
         why = Why("nofollow", "asks robots not to follow its links")
     if why is not None and (around.is_nofollow or not lease.is_seed):
         findings.skipped[why.rule] += 1
-        return PageJudgement(score, _UNEXPANDED[why.rule], why, findings)
+        return PageJudgement(score, _UNEXPANDED[why.rule], why, findings, topic)
     parent_score = _branch_score(score, lease, ground.traversal)
     hub_depth = 0 if around.is_hub else lease.hub_depth
-    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth)
+    score_link = None if topic is None else topic.link_scorer([candidate.link for candidate in candidates])
+    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth, score_link)
     for candidate in candidates:
         judge.meet(candidate)
-    return PageJudgement(score, _action(judge, ground.traversal), None, findings)
+    return PageJudgement(score, _action(judge, ground.traversal), None, findings, topic)
 
 
 def _branch_score(score: Score | None, lease: Lease, traversal: Traversal) -> float | None:
@@ -233,14 +236,15 @@ class _Judge:
     findings: Findings
     parent_score: float | None
     hub_depth: int
+    score_link: Callable[[Link], Score] | None
     memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
 
     def meet(self, candidate: FoundLink) -> None:
         """Decide about a link, unless nothing is left to decide."""
         standing = self.around.known.get(candidate.digest)
         ground, findings = self.ground, self.findings
-        if ground.score_all and ground.has_topic:
-            findings.scored.append((candidate.link, link_score(candidate.link, ground.profile)))
+        if ground.score_all and self.score_link is not None:
+            findings.scored.append((candidate.link, self.score_link(candidate.link)))
         if standing is None:
             findings.new.append(self._meet_first(candidate))
         elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
@@ -307,7 +311,7 @@ class _Judge:
         return too_deep(self.lease.depth + 1, self.ground.max_depth)
 
     def _score(self, link: Link) -> Score | None:
-        return link_score(link, self.ground.profile) if self.ground.has_topic else None
+        return None if self.score_link is None else self.score_link(link)
 
     def _place(self, score: Score | None) -> tuple[Placement, int, Why | None]:
         """Place a link by its score, with its rank and why it is held back; all of a page's links of one score go alike."""

@@ -6,7 +6,7 @@ Start reading at `Link`: one URL with all its occurrences on one page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -160,6 +160,8 @@ class Page:
     skipped: tuple[tuple[str, str], ...] = ()
     main: Main | None = None  # None where the markup does not separate its parts
     turns: tuple[tuple[str, str], ...] = ()  # `next` and `prev` of its head, each with the URL
+    # Text around links that nobody sees: `text` and this have all contexts, and `text` all of `main`. None: that is not known.
+    unseen: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def headings(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from honeyguide.core.rules.language import (
     half_up,
     leaves,
 )
+from honeyguide.core.text.pattern import may_occur
 from honeyguide.core.text.word_lists import WordLists
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 
 _UNROLLED = 24  # terms of a `has` that are written out; longer lists are looped over
+_VARIANTS = 64  # of a card without some of its tests
 
 
 class CompiledCard:
@@ -52,6 +54,7 @@ class CompiledCard:
 
     def __init__(self, card: Scorecard) -> None:
         self.card = card
+        self._variants: dict[frozenset[Leaf], Callable[[Link], Score]] = {}
 
     @cached_property
     def score(self) -> Callable[[Row], Score]:
@@ -64,6 +67,27 @@ class CompiledCard:
         """Score a link directly, without a row of facts."""
         scored: Callable[[Link, Head | None], Score] = _compile(self.card, _Writer("link"))
         return scored
+
+    def score_link_among(self, texts: Mapping[str, str]) -> Callable[[Link], Score]:
+        """Return a function that scores links; `texts` has folded text of which every such fact of every link is a part.
+
+        A test for words that a text does not have fails for all links, so that it is left out, and the fact is not read.
+        """
+        absent = frozenset(
+            leaf for leaf in self._word_tests if leaf.field in texts and _is_absent(leaf, texts[leaf.field])
+        )
+        if absent not in self._variants:
+            if len(self._variants) >= _VARIANTS:
+                return lambda link: self.score_link(link, None)
+            self._variants[absent] = _compile(self.card, _Writer("link", absent))
+        return self._variants[absent]
+
+    @cached_property
+    def _word_tests(self) -> tuple[Leaf, ...]:
+        """The tests for words that stand anywhere in a text."""
+        rules = (rule for group in self.card.groups for rule in group.rules)
+        tests = (leaf for rule in rules for leaf in leaves(rule.when))
+        return tuple(leaf for leaf in tests if words_of(leaf) is not None)
 
     @cached_property
     def shown(self) -> Mapping[str, str]:
@@ -148,8 +172,9 @@ def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
 class _Writer:
     """Writes one function, which reads each fact once, when it is first needed."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, absent: frozenset[Leaf] = frozenset()) -> None:
         self.source = source
+        self._absent = absent  # tests that are known to fail
         self._bound: dict[str, Any] = {
             "Score": Score,
             "half_up": half_up,
@@ -197,6 +222,8 @@ class _Writer:
                 return _joined("or", map(self.holds, parts), "False")
             case Not(part):
                 return self.fails(part)
+            case _ if condition in self._absent:
+                return "False"
             case _:
                 return f"({self.read(condition.field)} is not None and {self._test(condition)})"
 
@@ -209,6 +236,8 @@ class _Writer:
                 return _joined("and", map(self.fails, parts), "True")
             case Not(part):
                 return self.holds(part)
+            case _ if condition in self._absent:
+                return f"({self.read(condition.field)} is not None)"
             case _:
                 return f"({self.read(condition.field)} is not None and not {self._test(condition)})"
 
@@ -273,6 +302,17 @@ class _Writer:
 def _joined(word: str, parts: Iterable[str], empty: str) -> str:
     listed = list(parts)
     return f"({f' {word} '.join(listed)})" if listed else empty
+
+
+def words_of(leaf: Leaf) -> tuple[str, ...] | None:
+    """Return the terms of which one must stand in a text; None for other tests."""
+    if isinstance(leaf, Matches):
+        return leaf.pattern.terms
+    return leaf.terms if isinstance(leaf, Text) and leaf.test == "has" else None
+
+
+def _is_absent(leaf: Leaf, text: str) -> bool:
+    return not may_occur(words_of(leaf) or (), text)
 
 
 def _has_parts(field: str) -> bool:

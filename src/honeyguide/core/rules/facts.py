@@ -275,6 +275,11 @@ def _every(name: str) -> Fill:
     return fill
 
 
+def _anchor(link: Link, _head: Head | None) -> str:
+    seen = link.seen
+    return fold(seen[0][0]) if len(seen) == 1 else join([anchor for anchor, _ in seen])
+
+
 def _url(link: Link, _head: Head | None) -> str:
     text = link.url.text
     return fold(unquote(text)) if "%" in text else text.lower()
@@ -291,10 +296,8 @@ def _path(link: Link, _head: Head | None) -> str:
 
 
 def _positions(link: Link, _head: Head | None) -> str:
-    occurrences = link.occurrences
-    if len(occurrences) == 1:
-        return occurrences[0].position
-    return JOIN.join(dict.fromkeys(occurrence.position for occurrence in occurrences))
+    seen = link.seen
+    return seen[0][1] if len(seen) == 1 else JOIN.join(dict.fromkeys([position for _, position in seen]))
 
 
 FILL: dict[str, Fill] = {
@@ -307,17 +310,17 @@ FILL: dict[str, Fill] = {
     "slug": lambda link, _: slug_of(link.url.segments),
     "path_length": lambda link, _: float(len(link.url.segments)),
     "has_query": lambda link, _: bool(link.url.query),
-    "anchor": _every("anchor"),
-    "label": lambda link, _: JOIN.join(dict.fromkeys(_label(o.anchor) for o in link.occurrences)),
+    "anchor": _anchor,
+    "label": lambda link, _: JOIN.join(dict.fromkeys(_label(anchor) for anchor, _ in link.seen)),
     "menu": _groups("menu"),
     "heading": _groups("heading"),
     "slug_words": lambda link, _: float(len(slug_of(link.url.segments).split())),
-    "anchor_words": lambda link, _: float(max(len(o.anchor.split()) for o in link.occurrences)),
+    "anchor_words": lambda link, _: float(max(len(anchor.split()) for anchor, _ in link.seen)),
     "title": _every("title"),
     "context": _every("context"),
     "position": _positions,
     "rel": _every("rel"),
-    "occurrences": lambda link, _: float(len(link.occurrences)),
+    "occurrences": lambda link, _: float(len(link.seen)),
     "order": lambda link, _: float(link.order),
     "head_title": lambda _, head: None if head is None or head.title is None else fold(head.title),
     "head_description": lambda _, head: (

@@ -18,7 +18,7 @@ from honeyguide.core.why import Why
 from honeyguide.errors import PatternError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 MAX_PATTERN_CHARS = 4_000  # a topic is a line, not a file
 # RE2 is linear, but each character may cost as many steps as a pattern has. Words cost one or two, however many there are;
@@ -70,6 +70,15 @@ class Pattern:
             return sum(1 for _ in islice(self.engine.finditer(folded), limit))
         except UnicodeEncodeError:
             return self.count(HALF.sub("\ufffd", folded), limit)
+
+
+def may_occur(terms: Iterable[str], text: str) -> bool:
+    """Tell whether one of some terms may stand in lines of a folded text, however those are joined: all its words are there.
+
+    >>> may_occur(["fire alarm"], "alarms and fire"), may_occur(["fire alarm"], "alarms")
+    (True, False)
+    """
+    return any(all(word in text for word in term.split(" ")) for term in terms)
 
 
 @lru_cache(maxsize=256)
