@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from honeyguide.core.recrawl.clocks import ArticleClock, ChangeClock, DayProfile, SiteClock, WallClock
-from honeyguide.core.recrawl.priors import refit
+from honeyguide.core.recrawl.priors import log_of, refit
 from honeyguide.core.recrawl.ranking import Best
 from honeyguide.core.recrawl.rate import (
     Rate,
@@ -126,7 +126,7 @@ def test_a_prior_is_recovered_from_the_pages_it_made() -> None:
             for is_changed, _ in visits(lam, 60.0, 40, number):
                 rate = after_visit(rate, ChangeObservation(60.0, is_changed))
             pages.append(rate)
-        fitted = refit(pages)
+        fitted = refit([log_of(page) for page in pages])
     assert fitted.mean_interval_h == pytest.approx(true.mean_interval_h, rel=0.3)
     assert fitted.a == pytest.approx(true.a, rel=0.3)
 

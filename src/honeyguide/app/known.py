@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib.util import find_spec
+from itertools import chain, compress, islice
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
 
 _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
-_SITES_CACHED = 4096
 ARRAYS_FROM = 20_000  # rows of a store that are ranked as arrays
+_BLOCK_ROWS = 20_000  # rows that become columns at once
 _RATES = 10_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
 
 
@@ -241,7 +242,7 @@ class StoreTable(RowTable):
         excluded: Excluded = NOTHING_EXCLUDED,
     ) -> None:
         self.store = store
-        self._site = lru_cache(_SITES_CACHED)(self.store.history.site)
+        self._sites = store.history.sites()
         self._excluded = excluded
         self._tracking = profile.scope.tracking
         learns = policy not in (HEURISTIC, "uniform", "adaptive-interval")
@@ -267,6 +268,9 @@ class StoreTable(RowTable):
             for site, rates in by_site.items():
                 self.store.history.save_priors(site, rates)
         self.store.flush()
+
+    def _site(self, name: str) -> Site:
+        return self._sites.get(name) or self._sites[""]
 
     def _stored_rows(self) -> Iterator[KnownUrl]:
         place = 0
@@ -306,18 +310,13 @@ class StoreTable(RowTable):
             return None
         from honeyguide.bulk.store_values import FIELDS, StoredTable  # an extra
 
-        history, excluded, is_some = self.store.history, self._excluded, self._excluded != NOTHING_EXCLUDED
-        digest, url, visited, kind = (FIELDS.index(name) for name in ("digest", "url", "visited_at", "kind"))
+        history, excluded = self.store.history, self._excluded
         known = (
-            row
-            for row in history.known_fields((*FIELDS, "is_moved"))
-            if not (
-                row[-1] or (is_some and excluded.leaves_out(row[digest], row[url], (row[visited], row[kind])))
-            )
+            _kept_columns(FIELDS, block, excluded) for block in history.known_columns((*FIELDS, "is_moved"))
         )
         queued = (one for one in history.unvisited() if not excluded.leaves_out(one.digest, one.url))
         try:
-            table = StoredTable(known, map(_queued_fields, queued))
+            table = StoredTable(chain(known, _columns_of(map(_queued_fields, queued))))
             return table if len(table.columns.urls) >= ARRAYS_FROM else None
         except (KeyError, ValueError, TypeError, IndexError):
             return None
@@ -345,6 +344,30 @@ class StoreTable(RowTable):
             return known.url
         queued = self.store.history.find_unvisited(digest)
         return None if queued is None else queued.url
+
+
+def _kept_columns(
+    names: Sequence[str], columns: Sequence[Sequence[Any]], excluded: Excluded
+) -> Sequence[Sequence[Any]]:
+    """Leave out rows that have moved, which is the last column, or are excluded."""
+    *fields, moved = columns
+    if excluded == NOTHING_EXCLUDED and not any(moved):
+        return fields
+    digests, urls, visited, kinds = (
+        fields[names.index(name)] for name in ("digest", "url", "visited_at", "kind")
+    )
+    kept = [
+        not (is_moved or excluded.leaves_out(digest, url, visit))
+        for is_moved, digest, url, visit in zip(
+            moved, digests, urls, zip(visited, kinds, strict=True), strict=True
+        )
+    ]
+    return [list(compress(column, kept)) for column in fields]
+
+
+def _columns_of(rows: Iterator[Sequence[Any]]) -> Iterator[Sequence[Sequence[Any]]]:
+    while some := list(islice(rows, _BLOCK_ROWS)):
+        yield list(zip(*some, strict=True))
 
 
 def _queued_fields(queued: QueuedUrl) -> list[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +60,6 @@ _SPAN_H = (1.0, 24.0)  # as in core.recrawl.policies
 _CLOSE = 1e-10  # of a value: how near to the middle between two singles it may be
 _EDGES = np.array(EDGES_H)
 _DAY_H = 24
-_AT_ONCE = 10_000  # rows: objects that live long cost time, because cycles are looked for among them
 _TEXTS = ("digest", "url", "kind", "lastmod", "hours")
 _NUMBERS = [name for name in FIELDS if name not in _TEXTS]
 _KINDS = {name: place for place, name in enumerate(CLASSES)}
@@ -85,12 +84,13 @@ class StoredColumns:
     hours: dict[int, Sequence[float]]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Any]], hosts: dict[str, int], before: int) -> StoredColumns:
-        """Make arrays of some rows of `FIELDS`, before which there were others."""
-        columns = dict(zip(FIELDS, zip(*rows, strict=False), strict=False))  # rows may have more fields
-        urls, size = columns["url"], len(rows)
-        kind = np.fromiter((_KINDS[name] for name in columns["kind"]), np.int64, size)
+    def of(cls, fields: Sequence[Sequence[Any]], hosts: dict[str, int], before: int) -> StoredColumns:
+        """Make arrays of the columns `FIELDS` of some rows, before which there were others."""
+        columns = dict(zip(FIELDS, fields, strict=True))
+        urls, size = columns["url"], len(columns["url"])
+        kind = np.fromiter(map(_KINDS.__getitem__, columns["kind"]), np.int64, size)
         numbers = {name: np.array(columns[name], dtype=float) for name in _NUMBERS}
+        hours = columns["hours"]
         return cls(
             digest=np.array(columns["digest"], dtype=np.int64),
             urls=np.array(urls, dtype=object),
@@ -98,9 +98,9 @@ class StoredColumns:
             kind=kind,
             numbers=numbers,
             published=_published(urls, kind, numbers),
-            listed=np.fromiter((text is not None for text in columns["lastmod"]), np.bool_, size),
+            listed=np.isin(np.arange(size), _present(columns["lastmod"])),
             hosts=hosts,
-            hours={place: one for place, one in enumerate(columns["hours"], before) if one is not None},
+            hours={before + place: hours[place] for place in _present(hours)},
         )
 
     @classmethod
@@ -122,6 +122,13 @@ class StoredColumns:
         """Where a page is not visited any more, as `drop_reason` tells."""
         limit = np.where(self.numbers["status"] == GONE, DROP_GONE_AFTER, DROP_AFTER)
         return np.asarray(self.numbers["failures"] >= limit)
+
+
+def _present(values: Sequence[Any]) -> list[int]:
+    """Find where there is a value; most columns have none at all."""
+    if values.count(None) == len(values):
+        return []
+    return [place for place, value in enumerate(values) if value is not None]
 
 
 def _published(urls: Sequence[str], kind: Ints, numbers: dict[str, Floats]) -> Floats:
@@ -164,7 +171,10 @@ def learned_values(rows: StoredColumns, now: float, policy: Learned) -> StoredVa
         each = np.where(rows.kind == _HUB, weight / HUB_IMPORTANCE, weight)
         finds = each * numbers["found_a"] / numbers["found_b"] * tau**2 / 2
     value = value + np.where(np.isnan(finds) | is_failing, 0.0, finds)
-    trusted = np.array([[site.is_trusted(SITEMAP, kind) for kind in CLASSES] for site in sites])
+    trusted = np.zeros((len(sites), len(CLASSES)), np.bool_)
+    for number, site in enumerate(sites):
+        if site.trust:
+            trusted[number] = [site.is_trusted(SITEMAP, kind) for kind in CLASSES]
     return StoredValues(*_rounded(value, rows.listed & trusted[rows.host, rows.kind] & ~is_failing))
 
 
@@ -182,11 +192,13 @@ class _Groups:
         self.of_row = len(CLASSES) * rows.host + rows.kind
         self.sites = sites
         self._host_of_row = rows.host
-        self._used = np.unique(self.of_row)
+        self._used = np.flatnonzero(np.bincount(self.of_row))
         names = list(rows.hosts)
         pairs = [(names[number // 3], CLASSES[number % 3]) for number in self._used.tolist()]
         own = np.array([priors.of(host, kind) for host, kind in pairs])
-        self.place = np.searchsorted(self._used, self.of_row)
+        places = np.zeros(len(CLASSES) * len(names), dtype=np.int64)
+        places[self._used] = np.arange(len(self._used))
+        self.place = places[self.of_row]
         self._prior_a, self._prior_b = own[:, 0][self.place], own[:, 1][self.place]
 
     def rates(self, numbers: dict[str, Floats]) -> tuple[Floats, Floats]:
@@ -266,6 +278,8 @@ class _Clocks:
         """Measure by the days of each site that was watched; elsewhere every hour counts as one."""
         hours = np.maximum(self._now - since, 0.0) * HOURS_A_SECOND
         watched = [number for number, site in enumerate(self._groups.sites) if site.clock.found]
+        if not watched:
+            return hours
         order = np.argsort(self._rows.host, kind="stable")
         hosts = self._rows.host[order]
         for number in watched:
@@ -320,13 +334,13 @@ def _day_readings(clock: clocks.SiteClock) -> Callable[[Floats], Floats]:
 class StoredTable:
     """The rows of a store as arrays, numbered from 1: known ones, then those that were never visited."""
 
-    def __init__(self, known: Iterable[Sequence[Any]], queued: Iterable[Sequence[Any]]) -> None:
+    def __init__(self, blocks: Iterable[Sequence[Sequence[Any]]]) -> None:
         parts: list[StoredColumns] = []
         hosts: dict[str, int] = {}
-        count, left = 0, chain(known, queued)
-        while some := list(islice(left, _AT_ONCE)):
-            parts.append(StoredColumns.of(some, hosts, count))
-            count += len(some)
+        count = 0
+        for columns in blocks:
+            parts.append(StoredColumns.of(columns, hosts, count))
+            count += len(columns[0])
         if not parts:
             raise ValueError(count)
         self.columns = StoredColumns.joined(parts, hosts)
@@ -355,6 +369,7 @@ class StoredTable:
                 found.future.add(f"{late.where} ({fields})")
         alive = np.flatnonzero(~is_dead)
         self._values, self._numbers = valued.values[alive], alive + 1
+        found.ordered = np.sort(self._values).tolist()
         return array("d", self._values.tobytes()), array("q", self._numbers.tobytes())
 
     def best(self, query: PlanQuery, wants: Callable[[float], bool] | None) -> list[tuple[float, int]]:

@@ -196,10 +196,10 @@ class History(Protocol):
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """List everything that is known, in the order of identities."""
 
-    def known_fields(self, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    def known_columns(self, fields: Sequence[str]) -> Iterator[Sequence[Sequence[Any]]]:
         """List some fields of everything that is known, by the names of `HistoryEntry`, in the order of identities.
 
-        It is as exact as `known`, and made for millions of URLs: no entry is made of a row.
+        Each item has the columns of some rows. It is as exact as `known`, and made for millions of URLs.
         """
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
@@ -234,6 +234,9 @@ class History(Protocol):
 
     def site(self, name: str) -> Site:
         """Look up what is known of a site as a whole."""
+
+    def sites(self) -> Mapping[str, Site]:
+        """Look up all sites of which something was learned; `""` is what holds for any other site."""
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Save the usual change rate of a site's pages, by kind."""

@@ -6,13 +6,20 @@ know: the world, except that `SimulatedKnownRates` is given its rates. Start rea
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from honeyguide.adapters.policies import AdaptiveInterval, PageColumns
-from honeyguide.core.recrawl.priors import FIT_ROUNDS, LEAST_A, MOST_A, WEIGHT, digamma_by, trigamma_by
+from honeyguide.core.recrawl.priors import (
+    FIT_ROUNDS,
+    LEAST_A,
+    MOST_A,
+    WEIGHT,
+    digamma_by,
+    inverse_trigamma_by,
+    trigamma_by,
+)
 from honeyguide.core.recrawl.rate import (
     FIRST_A,
     SURE,
@@ -48,7 +55,6 @@ _FIT_EVERY_H = 24.0
 _FIT_SHARE = 0.02  # a fiftieth more visits changes the priors little
 _FIRST_FINDS_H = 24.0  # as in `core.recrawl.visits.after_finds`
 _CLASSES = len(CLASSES)
-_ENTRIES = 20_000  # of a table that is exact to 7 digits
 
 
 class _Simulated:
@@ -398,14 +404,7 @@ def _fit(rates: Rates, groups: Ints, pages: Ints, size: int) -> Rates:
     """Match the mean and the variance of the log rates of each group."""
     logs = digamma_by(np, rates.a) - np.log(rates.b)
     mean = np.bincount(groups, logs, minlength=size) / pages
-    spread = trigamma_by(rates.a) + (logs - mean[groups]) ** 2
-    values, trigammas = _trigamma_table()
-    a = np.interp(-np.bincount(groups, spread, minlength=size) / pages, -trigammas, values)
+    spreads = trigamma_by(rates.a) + (logs - mean[groups]) ** 2
+    spread = np.bincount(groups, spreads, minlength=size) / pages
+    a = np.clip(inverse_trigamma_by(np.maximum(spread, trigamma_by(MOST_A))), LEAST_A, MOST_A)
     return Rates(a, np.exp(digamma_by(np, a) - mean))
-
-
-@cache
-def _trigamma_table() -> tuple[Floats, Floats]:
-    """Tabulate trigamma, which falls, so that it can be inverted."""
-    a = np.exp(np.linspace(np.log(LEAST_A), np.log(MOST_A), _ENTRIES))
-    return a, trigamma_by(a)

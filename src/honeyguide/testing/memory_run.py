@@ -298,8 +298,9 @@ class MemoryHistory:
             if (after is None or digest > after) and (known := self.get(digest)) is not None:
                 yield known
 
-    def known_fields(self, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        return (tuple(getattr(known, name) for name in fields) for known in self.known())
+    def known_columns(self, fields: Sequence[str]) -> Iterator[Sequence[Sequence[Any]]]:
+        rows = list(self.known())
+        return iter([[[getattr(known, name) for known in rows] for name in fields]] if rows else [])
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
         return [(run, visit.at, visit.status) for run, visit in self._visits if visit.digest == digest]
@@ -359,6 +360,9 @@ class MemoryHistory:
             own = site.aged(kind).own
             ages[kind] = SiteAges.of(kind, (own.found, own.expected), (every.found, every.expected))
         return replace(site, ages=ages)
+
+    def sites(self) -> dict[str, Site]:
+        return {name: self.site(name) for name in ("", *self._sites)}
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         site = self.site(name)

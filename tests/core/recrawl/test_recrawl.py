@@ -17,7 +17,7 @@ from honeyguide.core.recrawl.policies import (
     Learned,
     RecrawlPolicy,
 )
-from honeyguide.core.recrawl.priors import Priors, Watched, refit, refit_priors, shrunk
+from honeyguide.core.recrawl.priors import Priors, Watched, log_of, refit, refit_priors, shrunk
 from honeyguide.core.recrawl.rate import Rate, hours_until, index, prior
 from honeyguide.core.recrawl.signals import SITEMAP, PageState, class_of, drop_reason, importance_of, page_of
 from honeyguide.core.recrawl.visits import ChangeObservation, after_finds, after_visit
@@ -213,7 +213,7 @@ def test_priors_shrink_from_host_to_class() -> None:
 
 
 def test_pages_that_are_all_the_same_are_their_prior() -> None:
-    assert refit([Rate(1.3, 70.0)] * 5) == pytest.approx((1.3, 70.0), rel=1e-4)
+    assert refit([log_of(Rate(1.3, 70.0))] * 5) == pytest.approx((1.3, 70.0), rel=1e-9)
 
 
 # --- the other policies ---

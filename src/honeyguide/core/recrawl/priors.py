@@ -12,10 +12,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from honeyguide.core.recrawl.rate import SCALARS, Rate, believed, first_above, prior
+from honeyguide.core.recrawl.rate import SCALARS, Rate, believed, prior
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.core.recrawl.rate import Maths
 
@@ -29,6 +29,7 @@ WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its p
 # Each round trusts a page a little less where all are alike. With 5 rounds, a page visited twice a year lost 2 % of freshness.
 FIT_ROUNDS = 10
 _STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits
+_NEWTON_STEPS = 6  # after which the inverse of trigamma is exact from `LEAST_A` on
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,35 @@ def refit_priors(pages: Iterable[Watched], start: Priors) -> Priors:
         by_host[page.host, page.page_class].append(page.seen)
     priors = start
     for _ in range(FIT_ROUNDS if by_host else 0):
-        rates = {key: [believed(priors.of(*key), seen) for seen in pages] for key, pages in by_host.items()}
-        by_class: dict[PageClass, list[Rate]] = {name: [] for name in CLASSES}
-        for (_, name), own in rates.items():
+        logs = {
+            key: [log_of(believed(priors.of(*key), seen)) for seen in pages] for key, pages in by_host.items()
+        }
+        by_class: dict[PageClass, list[LogRate]] = {name: [] for name in CLASSES}
+        for (_, name), own in logs.items():
             by_class[name] += own
         classes = {name: shrunk(by_class[name], start.classes[name]) for name in CLASSES}
-        priors = Priors(classes, {key: shrunk(own, classes[key[1]]) for key, own in rates.items()})
+        priors = Priors(classes, {key: shrunk(own, classes[key[1]]) for key, own in logs.items()})
     return priors
 
 
-def shrunk(rates: Collection[Rate], parent: Rate) -> Rate:
+class LogRate(NamedTuple):
+    """The mean and the variance of the logarithm of a rate that is Gamma(a, b), and a itself."""
+
+    mean: float
+    variance: float
+    a: float
+
+
+def log_of(rate: Rate) -> LogRate:
+    """Return what is believed of the logarithm of a rate."""
+    return LogRate(digamma_by(SCALARS, rate.a) - math.log(rate.b), trigamma_by(rate.a), rate.a)
+
+
+def shrunk(logs: Sequence[LogRate], parent: Rate) -> Rate:
     """Fit a prior to some pages; the fewer they are, the nearer it is to the parent's."""
-    if not rates:
+    if not logs:
         return parent
-    own, share = refit(rates), len(rates) / (len(rates) + WEIGHT)
+    own, share = refit(logs), len(logs) / (len(logs) + WEIGHT)
     a = _blended(own.a, parent.a, share)
     return Rate(a, a * _blended(own.mean_interval_h, parent.mean_interval_h, share))
 
@@ -85,14 +101,14 @@ def _blended(own: float, parent: float, share: float) -> float:
     return math.exp(share * math.log(own) + (1.0 - share) * math.log(parent))
 
 
-def refit(rates: Collection[Rate]) -> Rate:
+def refit(logs: Sequence[LogRate]) -> Rate:
     """Fit a Gamma to the rates of many pages: the mean and the variance of their logarithms."""
-    logs = [digamma_by(SCALARS, rate.a) - math.log(rate.b) for rate in rates]
-    mean = math.fsum(logs) / len(logs)
-    within = math.fsum(trigamma_by(rate.a) for rate in rates) / len(logs)
-    between = math.fsum((value - mean) ** 2 for value in logs) / len(logs)
-    # trigamma falls, so its inverse is found by halving
-    a = first_above(lambda a: trigamma_by(a) <= within + between, LEAST_A, MOST_A, 50)
+    mean = math.fsum(log.mean for log in logs) / len(logs)
+    a = logs[0].a  # of one page alone, the inverse would be this
+    if len(logs) > 1:
+        spread = math.fsum(log.variance + (log.mean - mean) ** 2 for log in logs) / len(logs)
+        a = inverse_trigamma_by(spread)
+    a = min(max(a, LEAST_A), MOST_A)
     return Rate(a, math.exp(digamma_by(SCALARS, a) - mean))
 
 
@@ -122,3 +138,26 @@ def trigamma_by(x: Any) -> Any:
         x = x + 1.0
     square = 1.0 / (x * x)
     return shift + 1.0 / x + square * (0.5 + (1 / 6 - square * (1 / 30 - square / 42)) / x)
+
+
+def inverse_trigamma_by(value: Any) -> Any:
+    """Return where trigamma has such a value, for numbers and arrays: Newton's method, from a bound on which side it lies.
+
+    >>> round(inverse_trigamma_by(trigamma_by(0.1)), 9), round(inverse_trigamma_by(trigamma_by(4.0)), 9)
+    (0.1, 4.0)
+    """
+    x = 0.5 + 1.0 / value
+    for _ in range(_NEWTON_STEPS):
+        reached = trigamma_by(x)
+        x = x + reached * (1.0 - reached / value) / _tetragamma_by(x)
+    return x
+
+
+def _tetragamma_by(x: Any) -> Any:
+    """Return the slope of trigamma."""
+    shift = 0.0 * x
+    for _ in range(_STEPS):
+        shift = shift - 2.0 / (x * x * x)
+        x = x + 1.0
+    square = 1.0 / (x * x)
+    return shift - square * (1.0 + 1.0 / x + square * (0.5 - square * (1 / 6 - square / 6)))

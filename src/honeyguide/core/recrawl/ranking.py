@@ -239,7 +239,7 @@ class RowTable:
         survey: Survey, taken: Iterable[tuple[float, int, KnownUrl]], budget: int | None = None
     ) -> None:
         """Set the price: the least value within the budget that is above 0."""
-        survey.ordered = sorted(survey.values)
+        survey.ordered = survey.ordered or sorted(survey.values)
         listed = [] if budget else [value for value, _, _ in taken]
         if not listed:
             count = budget or -(-len(survey.ordered) // SHARE)

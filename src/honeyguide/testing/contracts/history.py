@@ -61,8 +61,10 @@ class HistoryContract(StoreSuite):
             self.record(replace(visit(1000.0 + number, f"{number}", kind="hub"), digest=number * 7 - 9))
         self.history.note_lastmods([(-2, "2024-05-01")])
         fields = HistoryEntry._fields
-        assert list(self.history.known_fields(fields)) == [tuple(known) for known in self.history.known()]
-        assert list(self.history.known_fields(("url", "visits"))) == [(URL, 2)] * 5
+        (columns,) = self.history.known_columns(fields)
+        assert list(zip(*columns, strict=True)) == [tuple(known) for known in self.history.known()]
+        ((urls, visits),) = self.history.known_columns(("url", "visits"))
+        assert (list(urls), list(visits)) == ([URL] * 5, [2] * 5)
 
     def test_requests_are_noted_beside_visits(self) -> None:
         for at in (10.0, 11.0, 12.0):
@@ -191,6 +193,10 @@ class HistoryContract(StoreSuite):
         assert all(abs(sum(one) - whole) < 1e-9 for one, whole in zip(both, a.every.expected, strict=True))
         assert a.own.parent == b.own.parent == c.own.parent == a.every.weights
         assert sum(c.own.expected) == 0.0  # it has seen nothing itself
+        sites = self.history.sites()
+        assert sorted(sites) == ["", "a.example", "b.example"]
+        assert all(sites[name] == self.site(name) for name in ("a.example", "b.example"))
+        assert sites[""] == self.site("c.example")
         assert list(self.site().ages) == ["page"]
 
     def test_sites_are_what_the_core_makes_of_visits(self) -> None:

@@ -41,6 +41,8 @@ _NUMBER_BYTES = 8
 _DAY_H = 24
 _EVERYWHERE = ""  # the name of all sites together
 _FIRST = -(2**63)
+_COLUMN_ROWS = 20_000  # rows of columns that are read at once
+_SITE_PARTS = ("trust", "priors", "clock", "ages")  # queries, each of a table
 NO_PAGE: tuple[Any, ...] = (None, None, None)
 _NOTHING_SEEN = Rate(0.0, 0.0)
 _OUT_OF_ORDER_S = 3600.0  # visits are numbered as they are applied, and that is not quite as they were made
@@ -170,20 +172,19 @@ class SqlHistory:
             last = rows[-1][0]
 
     @reads
-    def known_fields(self, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    def known_columns(self, fields: Sequence[str]) -> Iterator[list[Sequence[Any]]]:
         names = {"lastmod": "l.lastmod", "born_at": "b.at"}
         chosen = ", ".join(names.get(name, f"k.{name}") for name in fields if name in HistoryEntry._fields)
-        sql = (
-            self._sql["after"].replace("k.*, l.lastmod, b.at", f"k.digest, {chosen}").replace("1000", "20000")
-        )
-        last, packed = _FIRST, fields.index("hours") + 1 if "hours" in fields else 0
+        sql = self._sql["after"].replace("k.*, l.lastmod, b.at", f"{chosen}, k.digest")
+        sql, last = sql.replace("1000", str(_COLUMN_ROWS)), _FIRST
         self._write_waiting()
         while rows := self._db.all(sql, (last,)):
-            last = rows[-1][0]
-            for row in rows:
-                if packed and row[packed] is not None:
-                    row = (*row[:packed], _counts(row[packed], _DAY_H), *row[packed + 1 :])  # noqa: PLW2901
-                yield row[1:]
+            columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+            last = columns.pop()[-1]
+            if "hours" in fields:
+                place = fields.index("hours")
+                columns[place] = [None if one is None else _counts(one, _DAY_H) for one in columns[place]]
+            yield columns
 
     @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
@@ -237,28 +238,20 @@ class SqlHistory:
 
     @reads
     def site(self, name: str) -> Site:
-        trust = {source: Trust(*rest) for source, *rest in self._db.all(self._sql["trust"], (name,))}
-        rates = {kind: Rate(a, b) for kind, a, b in self._db.all(self._sql["priors"], (name,))}
-        for rate in rates.values():
-            _check_rate(rate)
-        priors = {kind: rates[kind] for kind in CLASSES if kind in rates}
-        row = self._db.one(self._sql["clock"], (name,))
-        return Site(trust, priors, SiteClock() if row is None else _clock(row), self._ages(name))
+        return _site(name, [self._db.all(self._sql[part], (name,)) for part in _SITE_PARTS])
 
-    def _ages(self, name: str) -> dict[PageClass, SiteAges]:
-        counts: dict[str, dict[str, Numbers]] = {}
-        for kind, site, *packed in self._db.all(self._sql["ages"], (name,)):
-            counts.setdefault(kind, {})[site] = (
-                _counts(packed[0], len(EDGES_H)),
-                _counts(packed[1], len(EDGES_H)),
-            )
-        return {
-            kind: SiteAges.of(
-                kind, counts[kind].get(name, NO_COUNTS), counts[kind].get(_EVERYWHERE, NO_COUNTS)
-            )
-            for kind in CLASSES
-            if kind in counts
-        }
+    @reads
+    def sites(self) -> dict[str, Site]:
+        self._write_waiting()
+        parts: list[dict[str, list[Any]]] = []
+        for part in _SITE_PARTS:
+            parts.append({})
+            columns = self._sql[part].removeprefix("SELECT ").partition(" WHERE ")[0]
+            for site, *row in self._db.walk(f"SELECT site, {columns}"):
+                parts[-1].setdefault(site, []).append(row)
+        every = parts[-1].get(_EVERYWHERE, [])
+        names = {_EVERYWHERE}.union(*parts)
+        return {name: _site(name, [part.get(name, []) for part in parts], every) for name in names}
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         self._db.write_many(self._sql["put_prior"], [(name, kind, *rate) for kind, rate in priors.items()])
@@ -276,6 +269,32 @@ def _known(row: tuple[Any, ...]) -> HistoryEntry:
     _check_rate(known.found or _NOTHING_SEEN._replace(b=1.0))
     site_of(url)  # raises where the text is no URL
     return known
+
+
+def _site(name: str, rows: list[list[Any]], every: Sequence[Any] = ()) -> Site:
+    """Make a site of its rows of `_SITE_PARTS`; `every` has the ages on all sites, unless they are among them."""
+    trust, priors, clocks, ages = rows
+    rates = {kind: Rate(a, b) for kind, a, b in priors}
+    for rate in rates.values():
+        _check_rate(rate)
+    counts: dict[tuple[str, str], Numbers] = {}
+    for kind, site, *packed in (*every, *ages):
+        counts[kind, site] = _counts(packed[0], len(EDGES_H)), _counts(packed[1], len(EDGES_H))
+    kinds = {kind for kind, _ in counts}
+    return Site(
+        {source: Trust(*rest) for source, *rest in trust},
+        {kind: rates[kind] for kind in CLASSES if kind in rates},
+        _clock(clocks[0]) if clocks else SiteClock(),
+        {
+            kind: SiteAges.of(
+                kind,
+                counts.get((kind, name), NO_COUNTS) if name else NO_COUNTS,
+                counts.get((kind, _EVERYWHERE), NO_COUNTS),
+            )
+            for kind in CLASSES
+            if kind in kinds
+        },
+    )
 
 
 def _check_rate(rate: Rate, least_h: float = 1e-9) -> None:

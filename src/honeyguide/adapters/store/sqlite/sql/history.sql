@@ -49,17 +49,20 @@ SELECT kind, site, found, expected FROM age WHERE site IN ('', ?);
 INSERT OR REPLACE INTO age (site, kind, found, expected) VALUES (?, ?, ?, ?);
 
 -- name: unvisited
--- Queued URLs that were never visited, in the newest run that has them queued; a few at a time.
+-- Queued URLs that were never visited, in the newest run that has them queued; many at a time, because each call compares
+-- all identities of `entry` and `known`. That is done in the order of both, which is much faster than one by one. CROSS JOIN: runs
+-- are few, so they come first.
 SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM entry e
 LEFT JOIN born b ON b.digest = e.digest
 WHERE e.id > ? AND e.state = 0 AND e.site IS NOT NULL
-AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
-AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
-ORDER BY e.id LIMIT 1000;
+AND e.id IN (SELECT i.id FROM entry i INDEXED BY entry_identity
+  WHERE i.run > 0 AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = i.digest))
+AND NOT EXISTS (SELECT 1 FROM run r CROSS JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
+ORDER BY e.id LIMIT 200000;
 
 -- name: find_unvisited
 SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM run r
-JOIN entry e ON e.run = r.id AND e.digest = ? LEFT JOIN born b ON b.digest = e.digest
+CROSS JOIN entry e ON e.run = r.id AND e.digest = ? LEFT JOIN born b ON b.digest = e.digest
 WHERE e.state = 0 AND e.site IS NOT NULL ORDER BY r.id DESC LIMIT 1;
 
 -- name: scheduled
