@@ -64,8 +64,11 @@ class Database:
         return named_queries(self.folder, name)
 
     def version(self) -> int:
-        """Give a number that changes when another process may have written."""
+        """Give a number that is another one in a turn before which another process may have written."""
         raise NotImplementedError
+
+    def note_version(self, version: int) -> None:
+        """Take over the version of this turn, which a query of the turn has read."""
 
     def lock(self, _name: str) -> None:
         """Keep others from changing what `_name` stands for until the commit."""

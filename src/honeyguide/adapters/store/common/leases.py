@@ -12,6 +12,7 @@ from __future__ import annotations
 # ruff: noqa: D102 - ports/store.py says what the methods promise
 from collections import Counter
 from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.store.common.database import reads
@@ -21,7 +22,9 @@ from honeyguide.core.crawl.frontier import (
     Claimed,
     Lease,
     NoClaim,
+    Retry,
     WaitingSite,
+    is_fetch,
     is_open,
     rest_of,
     rest_of_full,
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.store.common.database import Database
     from honeyguide.adapters.store.common.workers import SqlWorkers
-    from honeyguide.core.crawl.frontier import ClaimRequest, KnownState, SitePace
+    from honeyguide.core.crawl.frontier import ClaimRequest, KnownState, Outcome, SitePace
     from honeyguide.ports.store import Heartbeat
 
 
@@ -98,6 +101,10 @@ class SqlLeases(SqlLedger):
         self._out: Counter[int] = Counter()  # our leases by site
         self._delays: dict[int, float] = {}
         self._is_paced = False
+        self._only: SiteHead | None = None  # the one site with something queued, as it is after our last lease or page
+        self._is_only = False  # whether the last site that was found was the only one
+        self._only_until = 0.0  # when something else may be queued again
+        self._only_version = -1
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
@@ -105,6 +112,7 @@ class SqlLeases(SqlLedger):
         self._site_ids.clear()
         self._delays.clear()
         self._worths.forget()
+        self._only = None
 
     # --- claims ---
 
@@ -116,18 +124,15 @@ class SqlLeases(SqlLedger):
         leases: list[Lease] = []
         in_flight = dict(request.in_flight)
         head: SiteHead | None = None
-        is_last = False
         while len(leases) < request.limit:
-            if head is not None and is_last and request.learner and head.worker == self._workers.id:
-                head = self._next_of(head, request, in_flight)
-            else:
-                head, is_last = self._best_site(request, in_flight)
+            head, is_last = self._best_head(request, in_flight)
             if head is None or (head.is_late and not leases):
                 break
             if _pages_left(request, head.run_fetched, head.run_leased) <= 0:
                 break
             lease = self._lease(head, request)
             leases.append(lease)
+            self._note_only(head, request)
             in_flight[lease.site] = ranks = (*in_flight.get(lease.site, ()), lease.rank)
             if is_last and len(ranks) >= request.per_site:
                 break
@@ -140,6 +145,7 @@ class SqlLeases(SqlLedger):
 
     def _claim_nothing(self, request: ClaimRequest) -> Claimed:
         """Queue again what is due or was left behind, and claim once more; or say why there is nothing."""
+        self._only = None
         self._db.write_waiting()
         me = self._workers.id
         fetched, leased, is_late = self._db.one(self._sql["budget"], (self._run, request.now, me))
@@ -161,7 +167,7 @@ class SqlLeases(SqlLedger):
             self._worths.settle(request.learner)
         values = (self._run, below(request), request.now, self._workers.id)
         rows = map(SiteHead._make, self._db.walk(self._sql["sites_by_head"], values))
-        for head in rows:
+        for place, head in enumerate(rows):
             if head.is_external and external is None:
                 external = self._external()
             spent = external if head.is_external else None
@@ -170,20 +176,55 @@ class SqlLeases(SqlLedger):
                 and self._may_ask(head, request)
                 and is_open(request, head.waiting, in_flight.get(head.name, ()), spent)
             ):
-                return head, next(rows, None) is None
+                is_last = next(rows, None) is None
+                self._is_only = is_last and place == 0
+                return head, is_last
         return None, True
 
-    def _next_of(
-        self, head: SiteHead, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
-    ) -> SiteHead | None:
-        """Give the next entry of the site of a lease, which is the last site that may be asked; None if it has to wait."""
-        best = self._worths.best(head.site, request.learner) if request.learner else None
-        if best is None or best[0] >= below(request):
-            return None
-        used = {name: getattr(head, name) + 1 for name in ("leased", "run_leased", "run_claims")}
-        head = head._replace(rank=best[0], entry=best[1], **used)
-        spent = self._external() if head.is_external else None
-        return head if is_open(request, head.waiting, in_flight.get(head.name, ()), spent) else None
+    def _best_head(
+        self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]]
+    ) -> tuple[SiteHead | None, bool]:
+        """Find the best site as `_best_site` does; from memory while one site alone has something queued, and nobody else writes."""
+        only = self._only
+        if only is not None and request.learner is not None and self._is_as_noted(only, request):
+            best = self._worths.best(only.site, request.learner)
+            if best is not None and best[0] < below(request):
+                head = only._replace(rank=best[0], entry=best[1])
+                if is_open(request, head.waiting, in_flight.get(head.name, ()), None):
+                    return head, True
+            if in_flight:
+                return None, True
+        self._only = None
+        return self._best_site(request, in_flight)
+
+    def _is_as_noted(self, only: SiteHead, request: ClaimRequest) -> bool:
+        is_ours = only.worker == self._workers.id and only.blocked_until <= request.now < self._only_until
+        return is_ours and self._worths.stale <= {only.site} and self._db.version() == self._only_version
+
+    def _note_only(self, head: SiteHead, request: ClaimRequest) -> None:
+        """Remember the site of a lease if no other has something queued."""
+        if not self._is_only or head.is_external or request.learner is None:
+            self._only = None
+            return
+        me = self._workers.id
+        if self._only is None:
+            ((until,),) = self._db.all(self._sql["late_at"], (self._run, me))
+            self._only_until, self._only_version = inf if until is None else until, self._db.version()
+        self._only = head._replace(
+            worker=me, leased=head.leased + 1, run_leased=head.run_leased + 1, run_claims=head.run_claims + 1
+        )
+
+    def _note_end(self, lease: Lease, outcome: Outcome) -> None:
+        """Count the end of a lease where its site is remembered; a page to try again is due some day."""
+        if (only := self._only) is None:
+            return
+        if isinstance(outcome, Retry) or lease.site != only.name:
+            self._only = None
+            return
+        n = int(is_fetch(outcome))
+        self._only = only._replace(
+            leased=only.leased - 1, run_leased=only.run_leased - 1, fetched=only.fetched + n, run_fetched=only.run_fetched + n
+        )  # fmt: skip
 
     def _may_ask(self, head: SiteHead, request: ClaimRequest) -> bool:
         """Tell whether a site is ours or free; one without a pace is everybody's."""
@@ -234,6 +275,7 @@ class SqlLeases(SqlLedger):
     def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
         self._db.begin_write()
         self._db.write_waiting()
+        self._only = None
         self._workers.dismiss_gone()
         left = self._left_behind(request.now, _NOBODY)  # ours, too, if our heartbeat has expired
         taken: list[Lease] = []
@@ -270,6 +312,7 @@ class SqlLeases(SqlLedger):
     def release(self, now: float) -> None:
         self._db.begin_write()
         self._db.write_waiting()
+        self._only = None
         self._db.write(self._sql["release"], (self._run, self._workers.id))
         self._db.write(self._sql["release_sites"], (now, self._run, self._workers.id))
         self._out.clear()
@@ -301,6 +344,7 @@ class SqlLeases(SqlLedger):
             if number is not None and is_due:
                 self._delays[number] = pace.delay_s
                 leaves = self._workers.id if is_free and number == site else None
+                self._only = None
                 self._db.write(self._sql["pace"], (pace.next_at, pace.delay_s, leaves, number))
         if is_free:
             del self._out[site]
@@ -308,8 +352,10 @@ class SqlLeases(SqlLedger):
     def _refresh(self, sites: Iterable[int | None], *, is_noted: bool = False) -> None:
         """Find the best entry of sites again; `is_noted` says that the link groups that changed are noted."""
         found = [(site,) for site in dict.fromkeys(sites) if site is not None]
-        for (site,) in found if not is_noted else ():
-            self._worths.touch(site)
+        if not is_noted:
+            self._only = None
+            for (site,) in found:
+                self._worths.touch(site)
         self._db.write_many(self._sql["refresh"], found)
 
 

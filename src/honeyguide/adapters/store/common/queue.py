@@ -18,6 +18,7 @@ from honeyguide.adapters.store.common.ledger import pack, shape_of
 from honeyguide.core.crawl import limits
 from honeyguide.core.crawl.frontier import TOO_DEEP, Done, Dropped, KnownState, Retry, State, is_fetch
 from honeyguide.core.crawl.placement import rank_due
+from honeyguide.core.crawl.traps import MAX_FAMILIES
 from honeyguide.ports.store import PageView
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         Sighting,
     )
     from honeyguide.core.crawl.judge import Findings
-    from honeyguide.core.crawl.traps import UrlShape
+    from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
     from honeyguide.ports.store import Intake
 
 
@@ -54,12 +55,16 @@ class SqlQueue(SqlLeases):
         self._sites: frozenset[str] | None = None
         self._looked: set[str] = set()
         self._shapes: dict[str, UrlShape] = {}
+        self._in_step: set[str] = set()  # shapes that nobody has written to since we did
+        self._in_step_at = -1
+        self._unmet = 0  # how many more may be met of which the store surely has nothing
 
     def forget(self) -> None:
         """Forget what is known from memory: what it was learnt from was undone."""
         super().forget()
         self._sites = None
         self._shapes.clear()
+        self._in_step_at = -1
 
     # --- looking ---
 
@@ -81,7 +86,7 @@ class SqlQueue(SqlLeases):
             elif kind == _TWIN:
                 twins.append(row[4])
             elif kind == _VERSION:
-                self._worths.check(row[0])
+                self._db.note_version(row[0])
             else:
                 is_held = True
                 if not row[5]:
@@ -119,29 +124,49 @@ class SqlQueue(SqlLeases):
     @reads
     def commit_page(self, lease: Lease, intake: Intake) -> bool:
         self._db.begin_write()
-        run, outcome = self._run, intake.outcome
+        outcome = intake.outcome
         held = (lease.entry, self._workers.id, lease.claim)
         values = (*_ending(outcome), isinstance(outcome, Done), is_fetch(outcome), *held)
         if not self._db.write(self._sql["finish"], values).rowcount:
             return False
+        self._note_end(lease, outcome)
         site = self._site_of(lease)
         if intake.add_site is not None:
             self.add_site(intake.add_site)
         if intake.findings is not None:
             self._take_in(intake.findings, lease.entry)
         if intake.target is not None:
+            self._only = None
             there = self._arrive(lease, intake)
             if intake.is_external and there != site and is_fetch(outcome):
                 self._db.write(self._sql["move_fetch"], (there, site))
         if intake.lesson is not None:
-            name, is_alike, recent = intake.lesson
-            values = (run, name, is_alike, pack(recent))
-            self._shapes[name] = shape_of(self._db.changed(self._sql["learn_shape"], values)[0])
+            self._learn_shape(intake.lesson)
         if intake.lessons:
             self._worths.learn(site, intake.lessons)
         self._keep_paces(lease, site, intake.paces)
         self._keep_page(lease, intake)
         return True
+
+    @reads
+    def shapes(self) -> Sequence[UrlShape]:
+        self._in_step_at = self._db.version()  # before they are read: who writes in between is noticed
+        found = super().shapes()
+        self._in_step, self._unmet = {shape.name for shape in found}, MAX_FAMILIES - len(found)
+        return found
+
+    def _learn_shape(self, lesson: ShapeLesson) -> None:
+        """Add to what traps have learnt; a shape that others may have written to is read again, for the next page."""
+        values = (self._run, lesson.name, lesson.is_alike, pack(lesson.recent))
+        if self._in_step_at != self._db.version() or len(self._in_step) >= MAX_FAMILIES:
+            self._in_step, self._in_step_at, self._unmet = set(), self._db.version(), 0
+        if lesson.name not in self._in_step:
+            self._in_step.add(lesson.name)
+            self._unmet -= 1
+            if self._unmet < 0:
+                self._shapes[lesson.name] = shape_of(self._db.changed(self._sql["learn_shape"], values)[0])
+                return
+        self._db.later(self._sql["learn_shape"], values)
 
     def _keep_page(self, lease: Lease, intake: Intake) -> None:
         """Keep the record of a page with the visit that read it."""
@@ -216,6 +241,7 @@ class SqlQueue(SqlLeases):
         kept = limits.without_last(found, over) if over else found
         shapes = limits.urls_by_shape(kept)
         if shapes:
+            self._db.write_waiting()  # shapes are numbered in the order in which they were met
             admitted = dict(self._db.changed(self._sql["admit"], (self._run, json.dumps(shapes))))
             kept = limits.reject_over(kept, admitted)
             caps = {
@@ -319,6 +345,7 @@ class SqlQueue(SqlLeases):
         self._refresh(sites)
 
     def block(self, site: str, until: float | None) -> None:
+        self._only = None
         self._db.write(self._sql["block"], (until, self._run, site))
 
     def add_site(self, site: str) -> None:

@@ -154,15 +154,11 @@ class SqlWorths:
         return units_of(known.ranks[number]) / UNIT
 
     def _check_version(self) -> None:
-        if self._turn != self._db.turn:
-            self.check(self._db.version())
-
-    def check(self, version: int) -> None:
         """Forget what was read if another process has written since: then the version of the data is another one."""
         if self._turn != self._db.turn:
             self._turn = self._db.turn
-            if version != self._version or len(self._sites) > _SITES:
-                self._version = version
+            if self._db.version() != self._version or len(self._sites) > _SITES:
+                self._version = self._db.version()
                 self._sites.clear()
                 self._stale.update(site for (site,) in self._db.all(self._sql["stale_sites"], (self._run,)))
 

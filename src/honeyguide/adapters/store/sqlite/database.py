@@ -67,6 +67,7 @@ class SqliteDatabase(Database):
             self._connection, self._state = open_file(path)
         self._file = os.path.abspath(path)  # noqa: PTH100 - the path as it is; pathlib would tidy it
         self._identity = identity_of(self._file)
+        self._version = (-1, -1)  # of the data, and the turn in which it was read
         hold(path)
         self._is_open = True
 
@@ -95,7 +96,12 @@ class SqliteDatabase(Database):
             yield from self._run(sql, values)
 
     def version(self) -> int:
-        return int(self.one("PRAGMA data_version")[0])
+        if self._version[0] != self.turn or not self.is_open:
+            self.note_version(self.one("PRAGMA data_version")[0])
+        return self._version[1]
+
+    def note_version(self, version: int) -> None:
+        self._version = (self.turn, version)
 
     def lock(self, _name: str) -> None:
         self.begin_write()  # which locks everything

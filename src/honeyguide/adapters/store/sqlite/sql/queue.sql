@@ -20,6 +20,13 @@ SELECT fetched, leased,
   OR EXISTS (SELECT 1 FROM entry e WHERE e.run = ?1 AND e.due_at <= ?2 AND e.state IN (0, 2))
 FROM run WHERE id = ?1;
 
+-- name: late_at
+-- When something is to be queued again: what is due, or what a worker holds that is gone by then. Null if never.
+SELECT min(at) FROM (
+  SELECT min(e.due_at) AS at FROM entry e WHERE e.run = ?1 AND e.due_at IS NOT NULL AND e.state IN (0, 2)
+  UNION ALL SELECT coalesce(w.expires_at, 0) FROM entry e LEFT JOIN worker w ON w.id = e.worker
+  WHERE e.run = ?1 AND e.state = 1 AND e.worker IS NOT ?2);
+
 -- name: sites_by_head
 -- Sites with something queued, the one whose best entry is best first; resting ones are told apart by the caller.
 -- Ranks below zero are what was scheduled (core/crawl/placement.py), here and in what follows.
