@@ -122,6 +122,10 @@ class Database:
         self.begin_write()
         self._rows.setdefault(sql, []).extend(rows)
 
+    def is_waiting(self, sql: str) -> bool:
+        """Tell whether rows wait to be written by a statement."""
+        return sql in self._rows
+
     def count(self, sql: str, key: tuple[Any, ...], amount: int) -> None:
         """Add to a counter before the next commit; the statement takes the amount, then the key."""
         self.begin_write()

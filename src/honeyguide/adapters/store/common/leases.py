@@ -101,7 +101,9 @@ class SqlLeases(SqlLedger):
         self._out: Counter[int] = Counter()  # our leases by site
         self._delays: dict[int, float] = {}
         self._is_paced = False
-        self._only: SiteHead | None = None  # the one site with something queued, as it is after our last lease or page
+        self._only: SiteHead | None = (
+            None  # the one site with something queued, as it is after our last lease or page
+        )
         self._is_only = False  # whether the last site that was found was the only one
         self._only_until = 0.0  # when something else may be queued again
         self._only_version = -1
@@ -195,6 +197,8 @@ class SqlLeases(SqlLedger):
             if in_flight:
                 return None, True
         self._only = None
+        if self._db.is_waiting(self._sql["finish"]):
+            self._db.write_waiting()  # their site and the run have not counted these pages yet
         return self._best_site(request, in_flight)
 
     def _is_as_noted(self, only: SiteHead, request: ClaimRequest) -> bool:

@@ -54,6 +54,7 @@ class SqlQueue(SqlLeases):
         self._history = history
         self._sites: frozenset[str] | None = None
         self._looked: set[str] = set()
+        self._held = (-1, -1)  # the last lease that was ours, and the turn
         self._shapes: dict[str, UrlShape] = {}
         self._in_step: set[str] = set()  # shapes that nobody has written to since we did
         self._in_step_at = -1
@@ -88,7 +89,7 @@ class SqlQueue(SqlLeases):
             elif kind == _VERSION:
                 self._db.note_version(row[0])
             else:
-                is_held = True
+                is_held, self._held = True, (self._db.turn, lease.claim)
                 if not row[5]:
                     self._history.note_unvisited(row[0])
         self._remember((digest, known[digest]) for digest in missing if digest in known)
@@ -127,7 +128,9 @@ class SqlQueue(SqlLeases):
         outcome = intake.outcome
         held = (lease.entry, self._workers.id, lease.claim)
         values = (*_ending(outcome), isinstance(outcome, Done), is_fetch(outcome), *held)
-        if not self._db.write(self._sql["finish"], values).rowcount:
+        if self._may_wait(lease, intake):
+            self._db.later(self._sql["finish"], values)
+        elif not self._db.write(self._sql["finish"], values).rowcount:
             return False
         self._note_end(lease, outcome)
         site = self._site_of(lease)
@@ -147,6 +150,12 @@ class SqlQueue(SqlLeases):
         self._keep_paces(lease, site, intake.paces)
         self._keep_page(lease, intake)
         return True
+
+    def _may_wait(self, lease: Lease, intake: Intake) -> bool:
+        """Tell whether a page may end with the commit: its lease is surely ours, and its site is claimed from memory until then."""
+        is_ours = self._held == (self._db.turn, lease.claim) and intake.target is None
+        is_only = self._only is not None and self._only.name == lease.site
+        return is_ours and is_only and isinstance(intake.outcome, Done)
 
     @reads
     def shapes(self) -> Sequence[UrlShape]:
