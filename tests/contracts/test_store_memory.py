@@ -7,6 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from honeyguide.testing.contracts.workers import BARE, NAMED, PAGER, RULES, link
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Retry, SitePace
@@ -15,8 +16,7 @@ from honeyguide.core.crawl.learner import UNIT, Lesson
 from honeyguide.core.crawl.traps import ShapeLesson
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
-from honeyguide.testing.contracts.builders import ask, found, page, spec
-from honeyguide.testing.contracts.learning import BARE, NAMED, PAGER, RULES, link
+from honeyguide.testing.contracts import ask, found, page, spec
 
 if TYPE_CHECKING:
     from pathlib import Path
