@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -268,13 +269,8 @@ def rejected_name(file: str) -> str:
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a file may be replaced: it does not exist, is empty, or begins with a rejected row."""
-    try:
-        if not path.exists():
-            return True
-    except (OSError, ValueError):  # no such place: writing there will fail
-        return True
-    if not path.is_file():
-        return False
+    if not os.path.isfile(path):  # noqa: PTH113 - the path may be hostile; these never raise
+        return not os.path.exists(path)  # noqa: PTH110 - in a place that is none, writing will fail
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)

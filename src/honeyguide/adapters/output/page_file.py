@@ -17,7 +17,7 @@ import json
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -364,10 +364,9 @@ def _has_front_matter(path: Path) -> bool:
     with path.open("rb") as file:
         if not (first := file.readline(_MOST_LINE)):
             return True
-        names = [file.readline(_MOST_LINE).partition(b": ")[0].decode("ascii", "replace")]
-        while names[-1] in FRONT and len(names) < len(FRONT):
-            names.append(file.readline(_MOST_LINE).partition(b": ")[0].decode("ascii", "replace"))
-    return first == b"---\n" and names[0] == "url" and {"title", "score", "fetched_at"} <= set(names)
+        lines = (file.readline(_MOST_LINE).partition(b": ")[0].decode("ascii", "replace") for _ in FRONT)
+        names = list(takewhile(FRONT.__contains__, lines))
+    return first == b"---\n" and names[:1] == ["url"] and {"title", "score", "fetched_at"} <= set(names)
 
 
 def _refused(root: Path, error: Exception) -> InputError:

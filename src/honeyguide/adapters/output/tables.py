@@ -115,15 +115,14 @@ def _value_rows(record: Record, kind: Any, own: Sequence[str]) -> Iterator[list[
 
 def check_table(path: Path, format_: str, kind: Any) -> None:
     """Reject a file that cannot be written, or that holds something other than these records."""
-    if format_ == "xlsx":
-        check_replaceable(path, lambda _: _has_sheet(path, column_names(kind)))
-        return
-    if format_ != "parquet":
-        names, keys = column_names(kind), columns(kind, *_NO_CELLS)
-        check_replaceable(path, lambda head: has_columns(head, names, keys))
-        return
-    need_parquet(str(path))
-    check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT), CONTENT))
+    names = column_names(kind)
+    if format_ == "parquet":
+        need_parquet(str(path))
+        check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT), CONTENT))
+    elif format_ == "xlsx":
+        check_replaceable(path, lambda _: _has_sheet(path, names))
+    else:
+        check_replaceable(path, lambda head: has_columns(head, names, columns(kind, *_NO_CELLS)))
 
 
 def _has_sheet(path: Path, names: Sequence[str]) -> bool:

@@ -127,16 +127,8 @@ def _status(code: int) -> str:
 
 
 def _kept(fetched: Fetched) -> list[tuple[str, str]]:
-    headers = fetched.headers
-    values = (
-        headers.content_type,
-        headers.etag,
-        headers.last_modified,
-        headers.retry_after,
-        headers.location,
-    )
-    found = [(name, value) for name, value in zip(KEPT.split(", "), values, strict=True) if value]
-    safe = [(name, _header(value)) for name, value in found]
+    found = ((name, getattr(fetched.headers, name.lower().replace("-", "_"))) for name in KEPT.split(", "))
+    safe = [(name, _header(value)) for name, value in found if value]
     return [*safe, ("Content-Length", str(len(fetched.body)))]
 
 

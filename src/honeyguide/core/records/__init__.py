@@ -27,16 +27,9 @@ if TYPE_CHECKING:
 
     from honeyguide.core.crawl.frontier import Lease
     from honeyguide.core.crawl.judge import CrawlContext
-    from honeyguide.core.page.page import Head, Link, Page
+    from honeyguide.core.page.page import Link, Page
     from honeyguide.core.pick.select import Candidate
-    from honeyguide.core.records.fields import (
-        CandidateRecord,
-        HeadRecord,
-        LinkRecord,
-        PageRecord,
-        Point,
-        Rejection,
-    )
+    from honeyguide.core.records.fields import CandidateRecord, LinkRecord, PageRecord, Point
     from honeyguide.core.rules.language import Reason, Score
 
 
@@ -47,14 +40,13 @@ def point_records(reasons: Iterable[Reason]) -> list[Point]:
 
 def candidate_record(candidate: Candidate) -> CandidateRecord:
     """Write everything that was decided about a link (PICK-20)."""
-    parts = candidate.parts or {}
-    score = candidate.score
+    parts, score, head, why = candidate.parts or {}, candidate.score, candidate.head, candidate.rejected
     return {
         "url": candidate.url.text,
         "anchor_text": candidate.link.anchor,
         "title": candidate.link.title,
         "base_domain": candidate.url.host.removeprefix("www."),
-        "head_data": None if candidate.head is None else _head_record(candidate.head),
+        "head_data": None if head is None else {"title": head.title, "description": head.description},
         "position": candidate.link.position.value,
         "rank": candidate.rank,
         "category": candidate.category,
@@ -68,18 +60,10 @@ def candidate_record(candidate: Candidate) -> CandidateRecord:
         "reasons": [] if score is None else list(score.words),
         "points": [] if score is None else point_records(score.reasons),
         "parts": {name: point_records(part.reasons) for name, part in parts.items() if part is not score},
-        "rejected": _rejection(candidate.rejected),
+        "rejected": None if why is None else {"rule": why.rule, "reason": why.text},
         "unknown": sorted({name for part in parts.values() for name in part.unknown}),
         **place_records(candidate.link),
     }
-
-
-def _head_record(head: Head) -> HeadRecord:
-    return {"title": head.title, "description": head.description}
-
-
-def _rejection(why: Why | None) -> Rejection | None:
-    return None if why is None else {"rule": why.rule, "reason": why.text}
 
 
 class LinkPlaces(TypedDict):
