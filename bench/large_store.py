@@ -59,8 +59,14 @@ class _Web:
             fetched = len(range(host, self.pages, self.hosts))
             first = self.pages + (host - self.pages) % self.hosts
             has_queue = first < self.all - self.rejected
-            yield host + 1, 1, f"www.host-{host}.example", True, urls, fetched, *(
-                (rank_by_units(self._worth(first)), first + 1) if has_queue else (None, None)
+            yield (
+                host + 1,
+                1,
+                f"www.host-{host}.example",
+                True,
+                urls,
+                fetched,
+                *((rank_by_units(self._worth(first)), first + 1) if has_queue else (None, None)),
             )
 
     def _worth(self, number: int) -> int:
@@ -114,7 +120,9 @@ def make(store: str, pages: int, queued: int, hosts: int) -> None:
     web = _Web(pages, queued, hosts)
     request = json.dumps({"traversal": "focused", "profile": "docs"})
     with closing(open_store(store)) as opened:
-        spec = RunSpec("large", "crawl https://www.host-0.example/ --topic alarm", "alarm", "docs", "0" * 16, request)
+        spec = RunSpec(
+            "large", "crawl https://www.host-0.example/ --topic alarm", "alarm", "docs", "0" * 16, request
+        )
         opened.runs.begin(spec, START)
         opened.flush()
     rows = {"site": web.sites(), "entry": web.entries(), "visit": web.visits(), "known": web.known()}
@@ -135,7 +143,10 @@ def _into_sqlite(store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: _W
             db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", found)  # noqa: S608 - ours
             db.commit()
         values = (web.pages, web.pages, web.hosts, START + web.pages)
-        db.execute("UPDATE run SET claims = ?, fetched = ?, hosts = ?, updated_at = ?, stopped = 'page-budget'", values)
+        db.execute(
+            "UPDATE run SET claims = ?, fetched = ?, hosts = ?, updated_at = ?, stopped = 'page-budget'",
+            values,
+        )
         db.commit()
         db.execute("PRAGMA optimize")
 
@@ -154,7 +165,8 @@ def _into_postgres(store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: 
             db.execute("INSERT INTO counter (run, name, pid, n) VALUES (1, %s, 0, %s)", (name, count))
         db.execute("UPDATE run SET updated_at = %s, stopped = 'page-budget'", (START + web.pages,))
         for table in ("site", "entry", "visit"):
-            db.execute(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))".encode())
+            last = f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), (SELECT max(id) FROM {table}))"  # noqa: S608 - ours
+            db.execute(last.encode())
         db.execute("SELECT setval('claim_1', %s)", (max(1, web.pages),))
         db.execute("VACUUM ANALYZE")
 
@@ -169,7 +181,9 @@ def main() -> None:
     given = parser.parse_args()
     before = time.process_time()
     make(given.store, given.pages, given.queued, given.hosts)
-    print(f"{given.pages:,} pages, {given.queued:,} queued, {given.hosts:,} hosts: {time.process_time() - before:.0f} s of CPU")
+    print(
+        f"{given.pages:,} pages, {given.queued:,} queued, {given.hosts:,} hosts: {time.process_time() - before:.0f} s of CPU"
+    )
 
 
 if __name__ == "__main__":

@@ -15,9 +15,17 @@ from urllib.parse import urlencode
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters.files import browse
+from honeyguide.adapters.store.common import browse
+from honeyguide.app.views import stores
 from honeyguide.app.views.answers import opened_answers
-from honeyguide.app.views.stores import StoreBrowser, read_freshness
+from honeyguide.app.views.stores import (
+    PageQuery,
+    list_branches,
+    list_pages,
+    read_freshness,
+    read_plan,
+    read_summary,
+)
 from honeyguide.app.views.what_if import WhatIf, toml_text
 from honeyguide.cli.main import root
 from honeyguide.studio.saving import unsaved
@@ -315,17 +323,81 @@ def test_a_page_is_found_and_each_way_to_get_it_in_was_tried(made: Made) -> None
 def test_the_tree_of_a_large_run_is_drawn_and_can_be_counted(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    browser = StoreBrowser(str(made.folder / "store.db"))
+    store = str(made.folder / "store.db")
     prefix = f"{made.address.split('/')[2]}/"
-    (all_sites, is_exact), below = browser.branches(1, ""), browser.branches(1, prefix)[0]
+    (all_sites, is_exact), below = list_branches(store, 1, ""), list_branches(store, 1, prefix)[0]
     assert is_exact
     monkeypatch.setattr(browse, "DRAWN", 4)
-    drawn, is_exact = browser.branches(1, "")
+    drawn, is_exact = list_branches(store, 1, "")
     assert not is_exact
     assert {one.name for one in drawn} <= {one.name for one in all_sites}
-    assert browser.branches(1, "", is_exact=True) == (all_sites, True)
-    assert browser.branches(1, prefix) == (below, True)  # few were drawn, so all are counted
+    assert list_branches(store, 1, "", is_exact=True) == (all_sites, True)
+    assert list_branches(store, 1, prefix) == (
+        below,
+        True,
+    )  # ten times as many are drawn there, and that is all of them
+    monkeypatch.setattr(browse, "_BELOW", 0)
+    assert list_branches(store, 1, prefix) == (below, True)  # nothing was drawn, so all are counted
     assert sum(one.urls for one in all_sites) == 10
+
+
+def test_of_a_large_run_the_newest_pages_are_searched_first(
+    browser: Browser, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, query = str(made.folder / "store.db"), PageQuery(1, sort="url")
+    everything, is_exact = list_pages(store, query)
+    assert is_exact
+    assert "which takes seconds" not in browser.get("/crawl/pages?run=1&sort=url")
+    monkeypatch.setattr(browse, "DRAWN", 3)
+    newest, is_exact = list_pages(store, query)
+    assert not is_exact
+    last = {
+        one["url"] for one in list_pages(store, PageQuery(1, limit=3))[0]
+    }  # in the order of an index, however many there are
+    assert [one["url"] for one in newest] == sorted(last)
+    assert list_pages(store, PageQuery(1, sort="url", is_exact=True)) == (everything, True)
+    text = browser.get("/crawl/pages?run=1&sort=url")
+    assert "from its newest" in text
+    assert "sort=url&amp;all=1" in text
+    assert "from its newest" not in browser.get("/crawl/pages?run=1&sort=url&all=1")
+
+
+def test_the_summary_of_a_large_run_is_an_estimate_and_says_so(
+    browser: Browser, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = str(made.folder / "store.db")
+    exact, first = read_summary(store, 1, is_exact=True), read_summary(store, 1)
+    assert (first.counts, first.is_exact) == (
+        exact.counts,
+        True,
+    )  # of a small run all URLs are counted, by either query
+    monkeypatch.setattr(browse, "DRAWN", 4)
+    drawn = read_summary(store, 1)
+    assert not drawn.is_exact
+    assert drawn.counts.fetched == exact.counts.fetched
+    assert 0 < sum(drawn.counts.states.values()) < 3 * sum(exact.counts.states.values())
+    assert "counts of URLs are estimates" in browser.get("/crawl/summary?run=1")
+    assert "counts of URLs are estimates" not in browser.get("/crawl/summary?run=1&all=1")
+
+
+def test_the_plan_of_a_large_store_ranks_a_part_and_says_so(
+    browser: Browser, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = str(made.folder / "store.db")
+    whole = read_plan(store, 100)
+    assert whole.urls is None
+    assert whole.fresh.curve
+    monkeypatch.setattr(stores, "_LARGE", 1)
+    monkeypatch.setattr(stores, "MAX_RANKED", 6)
+    monkeypatch.setattr(stores, "_LISTED", 6)
+    part = read_plan(store, 100)
+    assert part.urls == 10
+    assert part.fresh.curve is None
+    urls = [one.scored.url for one in part.plan.entries]
+    assert 0 < len(urls) < len(whole.plan.entries)
+    assert set(urls) < {one.scored.url for one in whole.plan.entries}
+    assert "Rank all of them" in browser.get("/plan")
+    assert "Rank all of them" not in browser.get("/plan?all=1")
 
 
 def test_what_changes_slowly_is_told_live(browser: Browser) -> None:
@@ -337,6 +409,7 @@ def test_what_changes_slowly_is_told_live(browser: Browser) -> None:
 def test_freshness_rises_with_the_budget_and_visits_by_worth_are_no_worse(made: Made) -> None:
     fresh = read_freshness(str(made.folder / "store.db"))
     assert sum(fresh.intervals.values()) == fresh.pages > 0
+    assert fresh.curve
     best = [point.best for point in fresh.curve]
     assert best == sorted(best)
     assert all(0 <= point.equal <= point.best + 1e-6 <= 1 + 2e-6 for point in fresh.curve)

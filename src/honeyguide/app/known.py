@@ -282,11 +282,10 @@ class StoreTable(RowTable):
         for queued in self.store.history.unvisited():
             if not self._excluded.leaves_out(queued.digest, queued.url):
                 place += 1
-                yield _queued_row(place, queued)
+                yield queued_row(place, queued)
 
     def _known_row(self, place: int, known: HistoryEntry) -> KnownUrl:
-        state = state_of(known, self._priors)
-        return KnownUrl(place, known.url, signals_of(known, state.rate, self._site(known.site)), state)
+        return known_row(place, known, self._priors, self._site)
 
     # --- many rows, as arrays ---
 
@@ -327,7 +326,7 @@ class StoreTable(RowTable):
         if (known := self.store.history.get(digest)) is not None:
             return self._known_row(number, known)
         if (queued := self.store.history.find_unvisited(digest)) is not None:
-            return _queued_row(number, queued)
+            return queued_row(number, queued)
         raise StoreError(self._name, "was changed while it was ranked; run the command again")
 
     def _stored_url(self, url: str) -> str | None:
@@ -378,7 +377,13 @@ def _queued_fields(queued: QueuedUrl) -> list[Any]:
     return [*unvisited, inf, None, queued.born_at, None]
 
 
-def _queued_row(place: int, queued: QueuedUrl) -> KnownUrl:
+def known_row(place: int, known: HistoryEntry, priors: Priors, site: Callable[[str], Site]) -> KnownUrl:
+    """Make a row of a page that was visited."""
+    state = state_of(known, priors)
+    return KnownUrl(place, known.url, signals_of(known, state.rate, site(known.site)), state)
+
+
+def queued_row(place: int, queued: QueuedUrl) -> KnownUrl:
     """Make a row of a link that was never visited: its link score stands for the relevance of its page."""
     url = queued.url
     relevance = None if queued.score is None else queued.score / SCALES["link"]

@@ -17,7 +17,8 @@ from honeyguide.app.views.stores import (
     FILTERS,
     SORTS,
     PageQuery,
-    StoreBrowser,
+    list_branches,
+    list_pages,
     read_summary,
 )
 from honeyguide.errors import InputError
@@ -104,8 +105,8 @@ async def pages(sources: Sources, request: web.Request) -> View:
     )
     if chosen not in FILTERS or sort not in SORTS:
         raise InputError(f"filter is one of {', '.join(FILTERS)}; sort is one of {', '.join(SORTS)}")
-    query = PageQuery(run, search, chosen, sort, offset, LIMIT)
-    found = await asyncio.to_thread(StoreBrowser(sources.the_store()).pages, query)
+    query = PageQuery(run, search, chosen, sort, offset, LIMIT, is_exact="all" in asked)
+    found, is_exact = await asyncio.to_thread(list_pages, sources.the_store(), query)
     form = (
         f'<form class="row"><input type="hidden" name="run" value="{run}">'
         f'<label class="wide-field"><span>Search URLs and titles</span> <input type="search" name="search" value="{escape(search)}"></label>'
@@ -113,10 +114,16 @@ async def pages(sources: Sources, request: web.Request) -> View:
     )
     cells = [_page_cells(record, run) for record in found]
     head = ("Page", "Title", "Score", "Relevance", "Status", "Links", "Why")
-    more = paging("/crawl/pages", offset, LIMIT, len(found), run=run, search=search, filter=chosen, sort=sort)
+    shown = {"run": run, "search": search, "filter": chosen, "sort": sort}
+    more = paging(
+        "/crawl/pages", offset, LIMIT, len(found), **shown, **({"all": 1} if query.is_exact else {})
+    )
+    every = linked("/crawl/pages", "Look at all of them", **shown, all=1)
+    about = f'<p class="soft">The run is large: these are from its newest {DRAWN:,} pages. {every}, which takes seconds.</p>'
     body = (
         run_tabs(run, "pages")
         + form
+        + ("" if is_exact else about)
         + table(f"Pages {offset + 1:,} to {offset + len(found):,}", head, cells, empty=_NO_PAGE)
         + more
     )
@@ -206,13 +213,15 @@ def _time_line(record: Record) -> str:
 async def summary(sources: Sources, request: web.Request) -> View:
     """Show the report of a run."""
     run = number_of(request, "run", MAX_RUN)
-    found = await asyncio.to_thread(read_summary, sources.the_store(), run)
+    found = await asyncio.to_thread(read_summary, sources.the_store(), run, is_exact="all" in request.query)
     counts, listed = found.counts, found.pages
     stopped = str(found.run["stopped"] or "not yet")
     data = CrawlReportData(found.run, stopped, counts, listed, (), found.rejected, found.words)
     sheet = await asyncio.to_thread(crawl_sheet, data)
     few = f"<p>The figures of pages are those of the first {len(listed):,}.</p>"
-    note = few if counts.fetched > len(listed) else ""
+    every = linked("/crawl/summary", "Count all of them", run=run, all=1)
+    about = f'<p class="soft">The run is large: counts of URLs are estimates from {DRAWN:,} of them. {every}, which takes seconds.</p>'
+    note = (few if counts.fetched > len(listed) else "") + ("" if found.is_exact else about)
     said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in found.learnt)
     learnt = f'<h2>What was learnt</h2><div class="box"><ul class="plain">{said}</ul></div>' if said else ""
     twin = {
@@ -230,8 +239,9 @@ async def summary(sources: Sources, request: web.Request) -> View:
 async def tree(sources: Sources, request: web.Request) -> View:
     """Show a site as a tree, one level at a time, with pages, harvest and queue of each branch."""
     run, prefix = number_of(request, "run", MAX_RUN), request.query.get("below", "")[:2_000]
-    browser, counts_all = StoreBrowser(sources.the_store()), "all" in request.query
-    found, is_exact = await asyncio.to_thread(browser.branches, run, prefix, is_exact=counts_all)
+    found, is_exact = await asyncio.to_thread(
+        list_branches, sources.the_store(), run, prefix, is_exact="all" in request.query
+    )
     parts = prefix.split("/")
     trail = " / ".join(
         [linked("/crawl/tree", "All sites", run=run)]

@@ -11,7 +11,7 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.app.views.stores import StoreBrowser, read_learnt
+from honeyguide.app.views.stores import list_visits, read_learnt, read_live, read_standing
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.sheet import CountList, Line, clean, counted
@@ -36,7 +36,7 @@ QUIET_S = 30.0  # without news, after which a run may have been killed
 async def live(sources: Sources, request: web.Request) -> View:
     """Show a run while somebody works on it; events keep the figures up to date."""
     run = number_of(request, "run", MAX_RUN)
-    now = await asyncio.to_thread(StoreBrowser(sources.the_store()).live, run)
+    now = await asyncio.to_thread(read_live, sources.the_store(), run)
     if now is None:
         raise InputError(f"there is no run {run}")
     names = {
@@ -76,7 +76,7 @@ async def live(sources: Sources, request: web.Request) -> View:
 
 def _panels(path: str, run: int) -> dict[str, str]:
     """Draw what changes slowly: queue, rejected, learnt, resting hosts."""
-    now, (learnt, words) = StoreBrowser(path).standing(run), read_learnt(path, run)
+    now, (learnt, words) = read_standing(path, run), read_learnt(path, run)
     said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in learnt)
     rests = "".join(
         f"<li>{escape(clean(host, 200))} <small>until {time.strftime('%H:%M:%S', time.gmtime(until))} UTC</small></li>"
@@ -112,13 +112,13 @@ def _bins(worths: list[float], share: float) -> str:
 
 async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[Any]:
     """Give the figures of a run, again and again; a stopped run gives them once more and ends."""
-    browser, run = StoreBrowser(sources.the_store()), number_of(request, "run", MAX_RUN)
+    store, run = sources.the_store(), number_of(request, "run", MAX_RUN)
     recent: list[bool] = []
-    start = await asyncio.to_thread(browser.live, run)
+    start = await asyncio.to_thread(read_live, store, run)
     after = max(0, (start.fetched if start else 0) - RECENT)
     before, since, turn = start.fetched if start else 0, time.monotonic(), 0
-    while (now := await asyncio.to_thread(browser.live, run)) is not None:
-        new = await asyncio.to_thread(browser.visits, run, after)
+    while (now := await asyncio.to_thread(read_live, store, run)) is not None:
+        new = await asyncio.to_thread(list_visits, store, run, after)
         after = new[-1][0] if new else after
         recent = [*recent, *(found for _, found in new)][-RECENT:]
         passed, since = time.monotonic() - since, time.monotonic()

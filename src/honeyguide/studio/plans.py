@@ -10,8 +10,8 @@ import math
 from html import escape
 from typing import TYPE_CHECKING
 
-from honeyguide.app.plan import plan_record, plan_store
-from honeyguide.app.views.stores import EVERY_DAYS, read_freshness
+from honeyguide.app.plan import plan_record
+from honeyguide.app.views.stores import EVERY_DAYS, MAX_RANKED, read_plan
 from honeyguide.report import html
 from honeyguide.report.plan import PlanReportData, plan_sheet
 from honeyguide.report.sheet import CountList, Line, clean, noun
@@ -20,16 +20,16 @@ from honeyguide.studio.shell import View, badge, chart, curve_points, linked, ta
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from honeyguide.app.views.stores import Freshness
+    from honeyguide.app.views.stores import Freshness, PlanView
     from honeyguide.studio.shell import Sources
 
 TOP = 500  # URLs of a plan that are listed
 
 
-async def due(sources: Sources, _request: web.Request) -> View:
+async def due(sources: Sources, request: web.Request) -> View:
     """Show the plan of the store: the best first, each with its reasons."""
-    plan = await asyncio.to_thread(plan_store, sources.the_store(), top=TOP)
-    fresh = await asyncio.to_thread(read_freshness, sources.the_store())
+    seen = await asyncio.to_thread(read_plan, sources.the_store(), TOP, is_exact="all" in request.query)
+    plan, fresh = seen.plan, seen.fresh
     found = [plan_record(entry) for entry in plan.entries]
     cells = [
         (
@@ -49,8 +49,19 @@ async def due(sources: Sources, _request: web.Request) -> View:
     none = "No page was fetched yet, so nothing is due: crawl first."
     listed = table(f"The {len(found):,} best visits", head, cells, is_filtered=True, empty=none)
     lead = '<p class="lead">What is due for another visit and why, and how fresh copies stay.</p>'
-    body = f"{lead}{_fresh(fresh, sum(plan.levels.values()))}<h2>What to visit next</h2>{listed}{html.inner(plan_sheet(data))}"
+    body = f"{lead}{_about(seen)}{_fresh(fresh, sum(plan.levels.values()))}<h2>What to visit next</h2>{listed}{html.inner(plan_sheet(data))}"
     return View("Plan", found, body, "Plan")
+
+
+def _about(seen: PlanView) -> str:
+    """Say that only a part of a large store was ranked."""
+    if seen.urls is None:
+        return ""
+    every = linked("/plan", "Rank all of them", all=1)
+    return (
+        f'<p class="soft">The store is large: these are the best of {MAX_RANKED:,} of its {seen.urls:,} URLs, drawn at random, and counts are '
+        f"estimates. {every}, which takes a while.</p>"
+    )
 
 
 def _fresh(fresh: Freshness, pages: int) -> str:
@@ -65,6 +76,8 @@ def _fresh(fresh: Freshness, pages: int) -> str:
 
 
 def _curve(fresh: Freshness, pages: int) -> str:
+    if fresh.curve is None:
+        return '<p class="soft">The curve is drawn when all URLs are ranked.</p>'
     if not fresh.curve:
         return '<p class="soft">The curve needs numpy: <code>pip install "honeyguide[simulate]"</code>.</p>'
     first, last = math.log(EVERY_DAYS[0]), math.log(EVERY_DAYS[-1])

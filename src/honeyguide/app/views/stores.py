@@ -1,27 +1,22 @@
 """A store as a person looks at it: pages, tree and summary of a run, how often pages change, and how fresh visits keep copies.
 
 Owns: the names under which front ends reach these views, and the curve of `simulate`'s optimum over budgets. Must not know: web
-pages, SQL (`adapters.files.browse`), how rates are learned. Start reading at `read_summary` and `read_freshness`.
+pages, SQL (`adapters.store.common.browse`), how rates are learned. Start reading at `read_summary` and `read_freshness`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice, takewhile
 from math import expm1
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.files.browse import (
-    DRAWN,
-    FILTERS,
-    SORTS,
-    Branch,
-    LiveRun,
-    PageQuery,
-    Standing,
-    StoreBrowser,
-)
-from honeyguide.app.files import with_links
+from honeyguide.adapters.store.common.browse import DRAWN, FILTERS, SORTS, PageQuery
+from honeyguide.app.files import is_database, store_name, with_links
+from honeyguide.app.known import known_row, queued_row
+from honeyguide.app.plan import PlanQuery, plan_store
 from honeyguide.app.runs import (
     find_run,
     found_records,
@@ -32,28 +27,78 @@ from honeyguide.app.runs import (
     rule_words,
     run_record,
 )
+from honeyguide.config import load_profile
 from honeyguide.core.crawl.learner import Learner
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors, refit_priors
+from honeyguide.core.recrawl.ranking import RowTable
 from honeyguide.core.recrawl.signals import state_of
 from honeyguide.errors import HoneyguideError
 from honeyguide.jobs.request import traversal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
+    from honeyguide.adapters.store.common.browse import Branch, LiveRun, Standing, StoreBrowser
     from honeyguide.core.crawl.frontier import Counts, Run
     from honeyguide.core.records import Record
+    from honeyguide.core.recrawl.plan import Plan
+    from honeyguide.core.recrawl.signals import PageState
     from honeyguide.ports.store import Ledger
 
-__all__ = ["DRAWN", "FILTERS", "SORTS", "Branch", "LiveRun", "PageQuery", "Standing", "StoreBrowser"]
+__all__ = ["DRAWN", "FILTERS", "SORTS", "PageQuery"]
 
 MAX_SITES = 20  # whose lessons are told
-MAX_SUMMARY = 5_000  # pages of a run whose records are read for its summary
+MAX_SUMMARY = 2_000  # pages of a run whose records are read for its summary
+
+
+def browse(path: str) -> AbstractContextManager[StoreBrowser]:
+    """Open a store to look at some of its pages, its tree, or a run that is being worked on."""
+    if is_database(path):
+        from honeyguide.adapters.store.postgres.browse import browse_database
+
+        return browse_database(path)
+    from honeyguide.adapters.store.sqlite.browse import browse_file  # sqlite3 is for those who crawl
+
+    return browse_file(path)
+
+
+def list_pages(path: str, query: PageQuery) -> tuple[list[Record], bool]:
+    """Give the records of some pages of a run; also says whether all pages were looked at."""
+    with browse(path) as browser:
+        return browser.pages(query)
+
+
+def list_branches(path: str, run: int, prefix: str, *, is_exact: bool = False) -> tuple[list[Branch], bool]:
+    """List the parts of a site below a prefix, or the sites of a run; also says whether all URLs were counted."""
+    with browse(path) as browser:
+        return browser.branches(run, prefix, is_exact=is_exact)
+
+
+def read_live(path: str, run: int) -> LiveRun | None:
+    """Tell how far a run is."""
+    with browse(path) as browser:
+        return browser.live(run)
+
+
+def list_visits(path: str, run: int, after: int) -> list[tuple[int, bool]]:
+    """List some pages after a claim: the claim, and whether each is relevant."""
+    with browse(path) as browser:
+        return browser.visits(run, after)
+
+
+def read_standing(path: str, run: int) -> Standing:
+    """Tell what a run has in its queue, what it rejected, and which hosts rest."""
+    with browse(path) as browser:
+        return browser.standing(run)
 
 
 class RunSummary(NamedTuple):
-    """What a summary of a run needs: its record, counts and first pages, rules that rejected, their words, and what was learnt."""
+    """What a summary of a run needs: its record, counts and first pages, rules that rejected, their words, and what was learnt.
+
+    The counts of a large run are estimates from a part of its URLs, unless `is_exact`.
+    """
 
     run: Record
     counts: Counts
@@ -61,15 +106,16 @@ class RunSummary(NamedTuple):
     rejected: Mapping[str, Mapping[str, int]]
     words: Callable[[str], str]
     learnt: list[str]
+    is_exact: bool
 
 
-def read_summary(path: str, number: int) -> RunSummary:
-    """Read what a summary of a run needs."""
-    with opened_store(path, read_only=True) as store:
+def read_summary(path: str, number: int, *, is_exact: bool = False) -> RunSummary:
+    """Read what a summary of a run needs; `is_exact` counts all URLs, however many there are."""
+    with opened_store(path, read_only=True) as store, browse(path) as browser:
         run = find_run(store, number)
         ledger, profile = store.ledger(run), profile_of_run(run, lambda _note: None)
         pages = list(islice(with_links(found_records("pages", ledger), links=False), MAX_SUMMARY))
-        counts = ledger.counts()
+        counts, is_whole = (ledger.counts(), True) if is_exact else browser.counts(run.id)
         return RunSummary(
             run_record(run),
             counts,
@@ -77,6 +123,7 @@ def read_summary(path: str, number: int) -> RunSummary:
             group_rules(counts),
             lambda rule: rule_words(rule, profile),
             _learnt(run, ledger),
+            is_whole,
         )
 
 
@@ -103,8 +150,12 @@ def _learnt(run: Run, ledger: Ledger) -> list[str]:
     )
 
 
-# --- freshness ---
+# --- plans and freshness ---
 
+MAX_RANKED = 1_000  # URLs of a large store that are ranked at a first look
+_LISTED = 100  # of them
+_FEW_RATES = 200  # pages that priors are fitted to then
+_LARGE = 10_000  # URLs of a store that are not ranked all at once
 MAX_RATES = 20_000  # pages whose rates are read; identities are at random, so the first are as good as any
 _DRAWN = 400  # of them stand for all in the curve: its cost grows with pages times budgets
 EVERY_DAYS = (365.0, 180.0, 90.0, 45.0, 30.0, 14.0, 7.0, 4.0, 2.0, 1.0, 0.5, 0.25)  # a page on average
@@ -128,11 +179,48 @@ class FreshPoint(NamedTuple):
 
 
 class Freshness(NamedTuple):
-    """Pages whose rates were read, how many change how often, and the curve; empty without numpy or pages."""
+    """Pages whose rates were read, how many change how often, and the curve; empty without numpy or pages, None if not drawn."""
 
     pages: int
     intervals: dict[str, int]
-    curve: list[FreshPoint]
+    curve: list[FreshPoint] | None
+
+
+class PlanView(NamedTuple):
+    """A plan of a store, and how fresh visits keep it; `urls` is how many the store has if only a part of them was ranked."""
+
+    plan: Plan
+    fresh: Freshness
+    urls: int | None
+
+
+def read_plan(path: str, top: int, *, is_exact: bool = False) -> PlanView:
+    """Rank the URLs of a store; of a large one some that are drawn, and without the curve, unless `is_exact`."""
+    with browse(path) as browser:
+        urls = browser.urls()
+        if is_exact or urls <= _LARGE:
+            return PlanView(plan_store(path, top=top), read_freshness(path), None)
+        share = MAX_RANKED / urls
+        below = (
+            int(share * 2**64) - 2**63
+        )  # identities are hashes, so those below a number are drawn at random
+        queued = browser.queued(below)
+    with opened_store(path, read_only=True) as store:
+        history = store.history
+        priors = refit_priors(history.rates(_FEW_RATES), Priors())
+        policy = Learned(priors, history.site)
+        drawn = takewhile(lambda one: one.digest < below, history.known())
+        rows = [
+            known_row(place, one, priors, history.site)
+            for place, one in enumerate(drawn, 1)
+            if not one.is_moved
+        ]
+        fresh = _freshness(policy, [row.state for row in rows if row.state is not None])
+        rows += [queued_row(place, one) for place, one in enumerate(queued, len(rows) + 1)]
+        table = RowTable(lambda: iter(rows), policy, load_profile("news"), store_name(path))
+        found = table.plan(PlanQuery(datetime.now(UTC), min(top, _LISTED)))
+    levels = {name: round(count / share) for name, count in found.levels.items()}
+    return PlanView(replace(found, levels=levels), fresh, urls)
 
 
 def read_freshness(path: str) -> Freshness:
@@ -140,13 +228,19 @@ def read_freshness(path: str) -> Freshness:
     with opened_store(path, read_only=True) as store:
         history = store.history
         policy = Learned(refit_priors(history.rates(MAX_RATES), Priors()), history.site)
-        states = (state_of(known, policy.priors) for known in islice(history.known(), MAX_RATES))
+        states = [state_of(known, policy.priors) for known in islice(history.known(), MAX_RATES)]
         pages = [(1.0 / policy.rate_of(state).mean_interval_h, state.weight) for state in states]
+        return _freshness(policy, states)._replace(curve=_curve(pages))
+
+
+def _freshness(policy: Learned, states: Sequence[PageState]) -> Freshness:
+    """Count pages by how often they change."""
+    hours = [policy.rate_of(state).mean_interval_h for state in states]
     counts = Counter(
-        next((f"within {name}" for most, name in _STEPS_H if 1.0 / rate <= most), SLOWER) for rate, _ in pages
+        next((f"within {name}" for most, name in _STEPS_H if one <= most), SLOWER) for one in hours
     )
     names = [*(f"within {name}" for _, name in _STEPS_H), SLOWER]
-    return Freshness(len(pages), {name: counts[name] for name in names}, _curve(pages))
+    return Freshness(len(states), {name: counts[name] for name in names}, None)
 
 
 def _curve(pages: Sequence[tuple[float, float]]) -> list[FreshPoint]:

@@ -228,6 +228,10 @@ class PostgresDatabase(Database):
         if not self._connection.closed and self.is_open:
             self._run("ROLLBACK")
 
+    def limit(self, seconds: float) -> None:
+        """Let no statement take longer than that."""
+        self._run(f"SET statement_timeout TO {round(seconds * 1000)}")
+
     def vacuum(self) -> None:
         """Let what was deleted be used again."""
         self._run("VACUUM")
