@@ -75,8 +75,7 @@ def test_views_and_commands_read_a_database_as_a_file(
         plan = [one.scored.url for one in read_plan(store, 50).plan.entries]
         explained = {name: value for name, value in explain_url(store, url).items() if name != "sentences"}
         whole = [
-            (one.scored.url, one.scored.score.value)
-            for one in plan_store(store, top=50, now=now).entries
+            (one.scored.url, one.scored.score.value) for one in plan_store(store, top=50, now=now).entries
         ]
         records = [exported(store, what) for what in ("pages", "links", "out")]
         return [summary, plan, whole, explained, list_runs(store), records]
