@@ -300,11 +300,7 @@ def run_stops(place: Place) -> dict[str, object]:
     trial.finish()
     trial.start()
     trial.finish()
-    missing = trial.web.urls() - trial.recorded().keys()
-    twice = [url for url, n in trial.recorded().items() if n > 1]
-    if missing or twice:
-        raise SystemExit(f"FAILED: {len(missing)} missing, {len(twice)} twice")
-    return {"stops": stops, "pages": len(trial.recorded()), "early_after_a_stop": len(trial.too_early())}
+    return {"stops": stops, **trial.check()}
 
 
 def run_restarts(place: Place) -> dict[str, object]:

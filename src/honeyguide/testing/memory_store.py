@@ -151,10 +151,11 @@ class MemoryQueue(MemoryRun):
                 entry.due_at, entry.state = None, State.QUEUED
 
     def renew(self, now: float, until: float, pages: int = 0) -> Heartbeat:
+        is_held = self._workers.get(self._worker, until) > now
         self._workers[self._worker] = max(self._workers.get(self._worker, 0.0), until)
         self._register(now)
         state = self._states[self._worker] = self._states[self._worker]._replace(seen_at=now, pages=pages)
-        return Heartbeat(is_stopping=state.is_stopping)
+        return Heartbeat(is_held, state.is_stopping)
 
     def _register(self, now: float) -> None:
         state = WorkerState(self._worker, "memory", 0, self.run.id, now, now, 0, is_stopping=False)

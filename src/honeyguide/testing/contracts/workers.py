@@ -21,7 +21,7 @@ from honeyguide.testing.contracts import StoreSuite, ask, digest, found, paths, 
 
 if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import ClaimRequest, Discovered, Lease
-    from honeyguide.ports.store import Ledger, Queue, Store
+    from honeyguide.ports.store import Heartbeat, Ledger, Queue, Store
 
 DELAY_S = 5.0
 
@@ -34,6 +34,7 @@ class Worker:
         run = store.runs.begin(spec(), 0.0)
         self.queue: Queue = store.queue(run)
         self.ledger: Ledger = store.ledger(run)
+        self.runs = store.runs
 
     def add(self, *links: Discovered) -> None:
         self.queue.add(links)
@@ -55,9 +56,10 @@ class Worker:
         self._store.flush()
         return leases
 
-    def renew(self, now: float, until: float) -> None:
-        self.queue.renew(now, until)
+    def renew(self, now: float, until: float, pages: int = 0) -> Heartbeat:
+        answer = self.queue.renew(now, until, pages)
         self._store.flush()
+        return answer
 
     def release(self, now: float) -> None:
         self.queue.release(now)
@@ -146,6 +148,28 @@ class WorkersContract(StoreSuite):
         assert not one.commit(lease)
         assert other.commit(again)
         assert one.ledger.counts().fetched == 1
+
+    def test_a_worker_that_was_taken_over_learns_it_from_its_heartbeat(self) -> None:
+        one, other = self.begin(found("/a"), found("/b"))
+        one.claim(ask(0.0))
+        assert one.renew(1.0, 601.0).is_held
+        assert len(other.claim(ask(700.0, limit=9))) == 2
+        assert not one.renew(701.0, 1301.0).is_held
+        assert one.renew(702.0, 1302.0).is_held  # as a new worker, which holds nothing
+
+    def test_workers_are_listed_and_asked_to_stop(self) -> None:
+        one, other = self.begin(found("/a"), found("/b"))
+        one.claim(ask(0.0))
+        other.adopt(ask(1.0))
+        assert not one.renew(5.0, 605.0, pages=3).is_stopping
+        listed = one.runs.workers(6.0)
+        assert [(worker.run, worker.seen_at, worker.pages) for worker in listed] == [(1, 5.0, 3), (1, 1.0, 0)]
+        assert one.runs.stop_workers(6.0, run=2) == 0
+        assert one.runs.stop_workers(6.0, run=1) == 2
+        assert one.renew(7.0, 607.0).is_stopping
+        assert other.renew(7.0, 607.0).is_stopping
+        other.close()
+        assert len(one.runs.workers(8.0)) == 1
 
     def test_what_a_worker_leaves_is_taken_over_in_its_order(self) -> None:
         one, other = self.begin(*(found(f"/{n}") for n in range(4)))

@@ -30,6 +30,7 @@ class SqlWorkers:
         self._token = uuid4().hex
         self._id: int | None = None
         self._may_be_known = False  # after something was undone
+        self.is_lost = False  # others took us for gone: nothing is ours until the next heartbeat has said so
         _alive.add(self._token)
 
     @property
@@ -44,13 +45,14 @@ class SqlWorkers:
     def register(self, now: float, until: float, run: int) -> int:
         """Give our number as a worker of a run, whose heartbeat expires then."""
         if self.id < 0:
+            self.is_lost = False
             values = (socket.gethostname(), os.getpid(), self._token, now, until, run)
             ((self._id,),) = self._db.changed(self._sql["register"], values)
         return self.id
 
     def beat(self, now: float, until: float, run: int, pages: int = 0) -> Heartbeat:
         """Send a heartbeat; a worker that was taken for gone begins again, and holds nothing."""
-        if self.id < 0:
+        if self.id < 0 and not self.is_lost:
             return Heartbeat()
         found = self._db.changed(self._sql["heartbeat"], (now, until, run, pages, self.id))
         if found:
@@ -61,7 +63,7 @@ class SqlWorkers:
 
     def lose(self) -> None:
         """Forget our number, because others have struck it out."""
-        self._id, self._token = None, uuid4().hex
+        self._id, self._token, self.is_lost = None, uuid4().hex, True
         _alive.add(self._token)
 
     def expire(self, now: float, me: int) -> None:

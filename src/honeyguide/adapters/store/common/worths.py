@@ -160,7 +160,9 @@ class SqlWorths:
             if self._db.version() != self._version or len(self._sites) > _SITES:
                 self._version = self._db.version()
                 self._sites.clear()
-                self._stale.update(site for (site,) in self._db.all(self._sql["stale_sites"], (self._run,)))
+                self._stale.update(
+                    site for (site,) in self._db.changed(self._sql["stale_sites"], (self._run,))
+                )
 
     def _site(self, site: int) -> _Site:
         self._check_version()

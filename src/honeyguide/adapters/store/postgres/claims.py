@@ -130,6 +130,8 @@ class PostgresClaims(SqlQueue):
         self._has_skipped = False
         self._is_paced = request.delay_s is not None
         self._begin_claim(request)
+        if self._workers.is_lost:
+            return Claimed((), NoClaim("shared", request.now + _AGAIN_S))
         leases: list[Lease] = []
         in_flight = dict(request.in_flight)
         left = self._pages_left(request)
@@ -168,7 +170,7 @@ class PostgresClaims(SqlQueue):
         """Count what is left of the budget of pages; budgets are kept by one claim at a time."""
         most = request.budgets.max_pages
         if most is not None or request.budgets.external_pages:
-            self._db.all(self._sql["lock_run"], (self._run,))
+            self._db.changed(self._sql["lock_run"], (self._run,))
         if most is None:
             return request.limit
         fetched, leased = self._db.one(self._sql["used"], (self._run,))
@@ -290,8 +292,8 @@ class PostgresClaims(SqlQueue):
     def _left_behind(self, now: float, me: int) -> list[LeftLease]:
         self.lower_floor()
         self._workers.expire(now, me)
-        self._db.all(self._sql["lock_late"], (self._run, now))
-        return list(map(LeftLease._make, self._db.all(self._sql["leased"], (self._run,))))
+        self._db.changed(self._sql["lock_late"], (self._run, now))
+        return list(map(LeftLease._make, self._db.changed(self._sql["leased"], (self._run,))))
 
     def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
         leases = self._db.retried(lambda: super(PostgresClaims, self).adopt(request))

@@ -9,6 +9,7 @@ from __future__ import annotations
 # ruff: noqa: D102 - common/database.py says what the methods promise
 import json
 import time
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.adapters.store.common.database import Database
@@ -39,6 +40,7 @@ _SETTINGS = (
     "SET search_path TO honeyguide",
     "SET idle_in_transaction_session_timeout TO '60s'",
     "SET lock_timeout TO '30s'",
+    "SET synchronous_commit TO off",  # see `lease` in sql/queue.sql: a claim waits for the disk, and a page that is lost is fetched again
     "SET enable_seqscan TO off",
     "SET enable_hashjoin TO off",
     "SET enable_mergejoin TO off",
@@ -87,6 +89,9 @@ class PostgresDatabase(Database):
             None
         )  # what was learnt of an undone transaction is forgotten
         self.reconnects = 0
+        self._is_begun = False  # a transaction; the server hears of it with the first change
+        self._pipeline: psycopg.Pipeline | None = None  # while the server has a transaction: see `write`
+        self._mode = ExitStack()  # that the connection is in while it has a pipeline
         self._connection = self._connect()
 
     def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -156,10 +161,17 @@ class PostgresDatabase(Database):
         except psycopg.Error as error:
             raise self.translate(error) from error
 
-    def _read(self, sql: str, values: Sequence[Any]) -> Any:
+    def _read(self, sql: str, values: Sequence[Any]) -> list[Any]:
         if self.is_open:
-            return self._run(sql, values)
-        return self.retried(lambda: self._run(sql, values))
+            return self._fetched(self._run(sql, values))
+        return self.retried(lambda: self._fetched(self._run(sql, values)))
+
+    def _fetched(self, cursor: psycopg.Cursor[Any]) -> list[Any]:
+        try:
+            found: list[Any] = cursor.fetchall()
+        except psycopg.Error as error:
+            raise self.translate(error) from error
+        return found
 
     # --- reading ---
 
@@ -168,14 +180,13 @@ class PostgresDatabase(Database):
 
     def lock(self, name: str) -> None:
         self.begin_write()
-        self._run(self.queries("runs")["lock"], (name,))
+        self.write(self.queries("runs")["lock"], (name,))
 
     def all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        found: list[Any] = self._read(sql, values).fetchall()
-        return found
+        return self._read(sql, values)
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        return self._read(sql, values).fetchone()
+        return next(iter(self._read(sql, values)), None)
 
     def walk(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         yield from self.all(sql, values)
@@ -184,21 +195,49 @@ class PostgresDatabase(Database):
 
     def begin_write(self) -> None:
         if not self.is_open:
-            self._run("BEGIN")
+            self._is_begun = True
             self.turn += 1
             self._drop_waiting()
 
     @property
     def is_open(self) -> bool:
-        return bool(self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE)
+        return self._is_begun
+
+    def _begin_at_server(self) -> None:
+        self.begin_write()
+        if self._pipeline is None:
+            self._pipeline = self._mode.enter_context(self._connection.pipeline())
+            self._run("BEGIN")
 
     def write(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
-        self.begin_write()
-        return self._run(sql, values)
+        """Send a change without waiting for its answer, unless somebody wants to know it: the server may be far away."""
+        self._begin_at_server()
+        return _Sent(self._run(sql, values), self._wait)
+
+    def script(self, text: str) -> None:
+        """Run the statements of a script."""
+        for statement in statements(text):
+            self.write(statement)
+
+    def _wait(self) -> None:
+        """Wait for the answers to everything that was sent."""
+        if self._pipeline is not None:
+            try:
+                self._pipeline.sync()
+            except psycopg.Error as error:
+                raise self.translate(error) from error
+
+    def _leave(self, last: str) -> None:
+        """End the transaction of the server."""
+        if self._pipeline is not None:
+            self._run(last)
+            self._wait()
+            self._pipeline = None
+            self._mode.close()
 
     def changed(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        found: list[Any] = self.write(sql, values).fetchall()
-        return found
+        self._begin_at_server()
+        return self._fetched(self._run(sql, values))
 
     def write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         if not rows:
@@ -208,7 +247,7 @@ class PostgresDatabase(Database):
         elif len(rows) == 1:
             self.write(sql, rows[0])
         else:
-            self.begin_write()
+            self._begin_at_server()
             try:
                 self._connection.cursor().executemany(sql, rows)
             except psycopg.Error as error:
@@ -220,12 +259,17 @@ class PostgresDatabase(Database):
 
     def flush(self) -> None:
         self.write_waiting()
-        if self.is_open:
-            self._run("COMMIT")
+        self._leave("COMMIT")
+        self._is_begun = False
 
     def undo(self) -> None:
         self._drop_waiting()
-        if not self._connection.closed and self.is_open:
+        self._is_begun = False
+        self._pipeline = None
+        with suppress(psycopg.Error):  # what was sent may have failed, which is why it is undone
+            self._mode.close()
+        is_idle = psycopg.pq.TransactionStatus.IDLE
+        if not self._connection.closed and self._connection.info.transaction_status != is_idle:
             self._run("ROLLBACK")
 
     def limit(self, seconds: float) -> None:
@@ -269,6 +313,19 @@ class PostgresDatabase(Database):
         return StoreError(self.path, f"cannot be used: {shown(_diagnosis(error), 200)}")
 
 
+class _Sent:
+    """A change that was sent to the server."""
+
+    def __init__(self, cursor: psycopg.Cursor[Any], wait: Callable[[], None]) -> None:
+        self._cursor, self._wait = cursor, wait
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows it changed."""
+        self._wait()
+        return int(self._cursor.rowcount)
+
+
 class _PassingError(StoreBusyError):
     """An error that trying again may cure."""
 
@@ -282,6 +339,20 @@ def _may_pass(error: Exception) -> bool:
 
 def _diagnosis(error: psycopg.Error) -> str:
     return error.diag.message_primary or type(error).__name__
+
+
+def statements(text: str) -> list[str]:
+    r"""Cut a script into its statements, each of which ends with its line; comments are left out.
+
+    >>> statements("SELECT 1; -- one\nDO $$\nBEGIN;\nEND $$;\n")
+    ['SELECT 1;', 'DO $$\nBEGIN;\nEND $$;']
+    """
+    found = [""]
+    for line in text.splitlines():
+        found[-1] += line.partition("--")[0].rstrip() + "\n"
+        if found[-1].rstrip().endswith(";") and found[-1].count("$$") % 2 == 0:
+            found.append("")
+    return [statement.strip() for statement in found if statement.strip()]
 
 
 def json_of(rows: Sequence[Sequence[Any]]) -> str:

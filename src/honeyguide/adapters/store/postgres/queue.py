@@ -57,10 +57,10 @@ class PostgresQueue(PostgresClaims):
             digests.add(intake.target[0])
         if intake.add_site is not None:
             names.add(intake.add_site)
-        found = self._db.all(self._sql["lock_sites"], (self._run, sorted(names)))
+        found = self._db.changed(self._sql["lock_sites"], (self._run, sorted(names)))
         self._site_ids.update((name, number) for number, name in found)
         if digests:
-            self._db.all(self._sql["lock_entries"], (self._run, sorted(digests)))
+            self._db.changed(self._sql["lock_entries"], (self._run, sorted(digests)))
 
     def _write_new(self, found: Sequence[Discovered], parent: int | None) -> None:
         """Write new links; those that another worker met first are links that were met again."""
@@ -114,7 +114,7 @@ class PostgresQueue(PostgresClaims):
     def _lock_everything(self) -> None:
         self.lower_floor()
         self._db.begin_write()
-        self._db.all(self._sql["lock_all_sites"], (self._run,))
+        self._db.changed(self._sql["lock_all_sites"], (self._run,))
 
     def block(self, site: str, until: float | None) -> None:
         self.lower_floor()

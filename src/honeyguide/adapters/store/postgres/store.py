@@ -69,7 +69,7 @@ class PostgresStore:
         self._db.lock("schema")
         if not self._db.one(self._sql["has_tables"])[0]:
             self._db.write("CREATE SCHEMA IF NOT EXISTS honeyguide")
-            self._db.write(sql_text("postgres", "schema.sql"))
+            self._db.script(sql_text("postgres", "schema.sql"))
             self._db.write("INSERT INTO meta (version) VALUES ($1)", (VERSION,))
         self._db.flush()
 

@@ -69,10 +69,11 @@ SELECT EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.s
 -- name: lease
 -- Lease what was chosen: sites, entries, the heads and workers of the sites as they were looked at, the worths of the entries. A site that
 -- somebody changes just now, or has changed since, is left out; all of them are, if we were taken for gone. Whoever deletes our row
--- waits for sites, so we do not wait for our row. The last columns are what `worths.py` wants to know: the next entry of the group.
+-- waits for sites, so we do not wait for our row. A claim is on the disk of the server before anything is requested: after a crash of the
+-- server nobody else asks its hosts. The last columns are what `worths.py` wants to know: the next entry of the group.
 WITH chosen AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[]) WITH ORDINALITY AS c (site, entry, head, worker, worth, place)),
-me AS MATERIALIZED (SELECT id FROM worker WHERE id = $7 FOR KEY SHARE SKIP LOCKED),
+me AS MATERIALIZED (SELECT id, set_config('synchronous_commit', 'on', true) FROM worker WHERE id = $7 FOR KEY SHARE SKIP LOCKED),
 locked AS MATERIALIZED (
   SELECT s.id FROM (SELECT DISTINCT site, head, worker FROM chosen) c JOIN site s ON s.id = c.site
   WHERE s.head_entry = c.head AND coalesce(s.worker, -1) = c.worker AND EXISTS (SELECT 1 FROM me) FOR UPDATE OF s SKIP LOCKED),

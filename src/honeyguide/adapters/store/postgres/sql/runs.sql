@@ -1,5 +1,6 @@
 -- name: has_tables
-SELECT to_regclass('honeyguide.meta') IS NOT NULL;
+-- From the tables of the server itself: to_regclass may answer from memory what was true before another worker made them.
+SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'honeyguide' AND c.relname = 'meta');
 
 -- name: version
 SELECT version FROM honeyguide.meta;
