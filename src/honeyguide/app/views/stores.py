@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice, takewhile
 from math import expm1
 from typing import TYPE_CHECKING, NamedTuple
@@ -152,7 +153,7 @@ def _learnt(run: Run, ledger: Ledger) -> list[str]:
 
 # --- plans and freshness ---
 
-MAX_RANKED = 1_000  # URLs of a large store that are ranked at a first look
+MAX_RANKED = 500  # URLs of a large store that are ranked at a first look
 _LISTED = 100  # of them
 _FEW_RATES = 200  # pages that priors are fitted to then
 _LARGE = 10_000  # URLs of a store that are not ranked all at once
@@ -207,14 +208,11 @@ def read_plan(path: str, top: int, *, is_exact: bool = False) -> PlanView:
         queued = browser.queued(below)
     with opened_store(path, read_only=True) as store:
         history = store.history
+        site = cache(history.site)
         priors = refit_priors(history.rates(_FEW_RATES), Priors())
-        policy = Learned(priors, history.site)
+        policy = Learned(priors, site)
         drawn = takewhile(lambda one: one.digest < below, history.known())
-        rows = [
-            known_row(place, one, priors, history.site)
-            for place, one in enumerate(drawn, 1)
-            if not one.is_moved
-        ]
+        rows = [known_row(place, one, priors, site) for place, one in enumerate(drawn, 1) if not one.is_moved]
         fresh = _freshness(policy, [row.state for row in rows if row.state is not None])
         rows += [queued_row(place, one) for place, one in enumerate(queued, len(rows) + 1)]
         table = RowTable(lambda: iter(rows), policy, load_profile("news"), store_name(path))
