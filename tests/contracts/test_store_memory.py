@@ -7,7 +7,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from honeyguide.testing.contracts.workers import BARE, NAMED, PAGER, RULES, link
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.core.crawl.frontier import Budgets, Done, Dropped, Retry, SitePace
@@ -17,6 +16,7 @@ from honeyguide.core.crawl.traps import ShapeLesson
 from honeyguide.core.why import Why
 from honeyguide.ports.store import Intake
 from honeyguide.testing.contracts import ask, found, page, spec
+from honeyguide.testing.contracts.workers import BARE, NAMED, PAGER, RULES, link
 
 if TYPE_CHECKING:
     from pathlib import Path
