@@ -328,14 +328,13 @@ class MemoryHistory:
         return islice(rated, limit)
 
     def unvisited(self) -> Iterator[QueuedUrl]:
-        newest: dict[int, int] = {}
         queued = [
             (run, e)
             for run, data in self._runs.data.items()
             for e in data.by_id
             if e.state == State.QUEUED and e.found.site is not None
         ]
-        newest.update((e.found.digest, run) for run, e in queued)
+        newest = {e.found.digest: run for run, e in queued}
         for run, entry in queued:
             digest, found = entry.found.digest, entry.found
             if newest[digest] == run and digest not in self._known:

@@ -250,9 +250,8 @@ class MemoryQueue(MemoryRun):
     def _insert(self, found: Sequence[Discovered], parent: int | None) -> None:
         for one in self._within_limits(found):
             if one.digest not in self.entries:
-                self._add(one, State.REJECTED if one.out else State.QUEUED, parent, one.out).seen = int(
-                    parent is not None
-                )
+                entry = self._add(one, State.REJECTED if one.out else State.QUEUED, parent, one.out)
+                entry.seen = int(parent is not None)
 
     def _add(self, found: Discovered, state: State, parent: int | None, why: Why | None) -> MemoryEntry:
         entry = MemoryEntry(len(self.by_id) + 1, found, found.url, state, found.rank, parent, why)

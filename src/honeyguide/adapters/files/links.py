@@ -190,11 +190,9 @@ class PageRows(_CheckedRows[PageRow]):
 
 def raw_links(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
     """Read a table row by row; of Parquet only the columns that `names` lists."""
-    return parquet_rows(source, names) if source.kind == "parquet" else raw_rows(source)
-
-
-def parquet_rows(source: Source, names: Names = NAMES) -> Iterator[RawRow]:
-    """Read a Parquet file of links row by row."""
+    if source.kind != "parquet":
+        yield from raw_rows(source)
+        return
     start = 0
     for frame in link_frames(source, names):
         yield from (raw_of(source, frame, start, place) for place in range(frame.height))

@@ -82,18 +82,14 @@ def _decompressed(file: IO[bytes], path: str) -> Iterator[IO[bytes]]:
         yield file
         return
     try:
-        with _gzip(file) if packed == "gz" else _zstd(file, path) as plain:
-            yield plain
+        with gzip.GzipFile(fileobj=file) if packed == "gz" else _zstd(file, path) as plain:
+            yield cast("IO[bytes]", plain)
     except (EOFError, zlib.error):
         raise _damaged(path) from None
     except Exception as error:  # ZstdError belongs to an extra: its class may not exist here
         if type(error).__name__ != "ZstdError":
             raise
         raise _damaged(path) from None
-
-
-def _gzip(file: IO[bytes]) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=file))
 
 
 def _zstd(file: IO[bytes], path: str) -> IO[bytes]:

@@ -338,7 +338,8 @@ class Folder:
         try:
             path = self.root / file_name(Url.parse(record["url"]))
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._check_inside(path.parent)
+            if not path.parent.resolve().is_relative_to(self.root.resolve()):
+                raise InputError("is a link that leads out of the folder; remove it", file=str(path.parent))
             _check_page(path)
             with replacing(path, f".{path.name}", is_synced=False) as part:
                 part.write_text(page_text(record, markdown, notes), "utf-8", "backslashreplace", newline="\n")
@@ -346,11 +347,6 @@ class Folder:
             raise _refused(self.root, error) from None
         self.written += 1
         return path
-
-    def _check_inside(self, folder: Path) -> None:
-        """Reject a folder that is a link to somewhere else."""
-        if not folder.resolve().is_relative_to(self.root.resolve()):
-            raise InputError("is a link that leads out of the folder; remove it", file=str(folder))
 
 
 def _check_page(path: Path) -> None:

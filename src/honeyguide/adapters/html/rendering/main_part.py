@@ -42,12 +42,14 @@ class PagePart(NamedTuple):
 
 
 def main_part(tokens: Tokens) -> PagePart:
-    """Choose the main part of a page."""
+    """Choose the main part of a page: an element, or what is between rows of links at its top and its end."""
     box = _marked(tokens) or _named(tokens)
     if box is not None:
         return PagePart(tokens, box.first, box.last)
-    part = _without_edges(tokens)
-    return part if _has_prose(part) else PagePart(tokens, 0, len(tokens.kinds))
+    count = len(tokens.kinds)
+    first = _edge(tokens, range(count))
+    part = PagePart(tokens, first, count - _edge(tokens, range(count - 1, first - 1, -1)))
+    return part if _has_prose(part) else PagePart(tokens, 0, count)
 
 
 def _marked(tokens: Tokens) -> Box | None:
@@ -77,14 +79,6 @@ def _named(tokens: Tokens) -> Box | None:
 
 def _chars(box: Box) -> int:
     return box.chars
-
-
-def _without_edges(tokens: Tokens) -> PagePart:
-    """Return what is between a row of links at the top and one at the end of a page."""
-    count = len(tokens.kinds)
-    first = _edge(tokens, range(count))
-    last = count - _edge(tokens, range(count - 1, first - 1, -1))
-    return PagePart(tokens, first, last)
 
 
 def _edge(tokens: Tokens, order: Iterable[int]) -> int:
