@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from honeyguide.config.shapes import ProfileShape
     from honeyguide.core.rules.profile import Profile
 
 __all__ = ["bundled_profiles", "load_profile", "profile_source"]
@@ -56,23 +57,26 @@ def _load(
 ) -> Profile:
     from honeyguide.config.build import build  # here, because not every command needs a profile
     from honeyguide.config.extend import read_profile
-    from honeyguide.config.shapes import ProfileShape
 
     profile = read_profile(source, changes)
-    file, own = profile.name, profile.table
+    file, table = profile.name, profile.table
+    own = _shape_of(table, file, is_checked=is_checked)
     terms = list(related) if isinstance(related, tuple) else related
     new = {key: value for key, value in (("pattern", topic), ("related", terms)) if value is not None}
+    if not new:
+        return build(own, file)
+    table = {**table, "topic": {**table.get("topic", {}), **new}}
+    return build(_shape_of(table, file, is_checked=is_checked), file, own)
+
+
+def _shape_of(table: dict[str, Any], file: str, *, is_checked: bool) -> ProfileShape:
+    from honeyguide.config.shapes import ProfileShape
+
     if not is_checked:
         from honeyguide.config.check import check_shape  # imports pydantic, which takes a tenth of a second
 
-        check_shape(own, file)
-        check_shape(_with_topic(own, new), file)
-    shape = ProfileShape.read(_with_topic(own, new))
-    return build(shape, file, ProfileShape.read(own) if new else None)
-
-
-def _with_topic(table: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    return {**table, "topic": {**table.get("topic", {}), **new}}
+        check_shape(table, file)
+    return ProfileShape.read(table)
 
 
 def _is_plain(topic: str | None, related: tuple[str, ...] | None) -> bool:
