@@ -1,10 +1,10 @@
-"""The end of a long run by Ctrl-C, SIGTERM or `--max-time`: why it ended, the exit code, and a last resort.
+"""The event loop of a command, and its end by Ctrl-C, SIGTERM or `--max-time`: why it ended, the exit code, and a last resort.
 
 The last resort is a second process that ends this one if it does not answer. Python runs its signal handlers between two
 instructions of its own, and none runs while a library works on a stranger's text. What does run at once is the handler in C,
 which writes the number of the signal to the file of `signal.set_wakeup_fd`. A child process reads that file: if this process
 still works on pages after `GRACE_S`, the child says so and kills it. Nothing is lost, because the store has every page that was finished; reading a page costs nothing more.
-Start reading at `until_stopped` and `guard`. Must not know: commands. Without `os.fork`, as on Windows, there is no last resort.
+Start reading at `run`, `until_stopped` and `guard`. Must not know: commands. Without `os.fork`, as on Windows, there is no last resort.
 """
 
 from __future__ import annotations
@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from asyncio import AbstractEventLoop
+    from collections.abc import Awaitable, Callable, Coroutine
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
 
 INTERRUPTED, TERMINATED = "interrupted", "terminated"
 INTERRUPTED_CODE = 128 + 2  # exit code after Ctrl-C, as shells give it
@@ -34,6 +38,37 @@ _SENTENCE = (
     "what was finished is safe: run the same command again\n"
 )
 _files: list[int] = []  # the end of the pipe to the child, while there is one
+_AWAKE_S = 0.2  # between two looks of uvloop for signals
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run work in the loop of uvloop, if that is installed, else in Python's own; the results are the same."""
+    import asyncio  # `honeyguide --help` needs none
+
+    make_loop: Callable[[], AbstractEventLoop] | None = None
+    with suppress(ImportError):
+        import uvloop
+
+        make_loop = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        return runner.run(work if make_loop is None else _awake(work))
+
+
+async def _awake(work: Coroutine[Any, Any, Result]) -> Result:
+    """Await work in a loop that has taken the file of `guard` for itself; without it, signals wait for the loop to wake up."""
+    import asyncio
+
+    async def tick() -> None:
+        while True:
+            await asyncio.sleep(_AWAKE_S)
+
+    ticking = asyncio.create_task(tick())
+    if _files:
+        signal.set_wakeup_fd(_files[0], warn_on_full_buffer=False)
+    try:
+        return await work
+    finally:
+        ticking.cancel()
 
 
 async def until_stopped(work: Awaitable[str]) -> str:

@@ -6,7 +6,6 @@ chosen. Start reading at `demo` and `run_studio`.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import webbrowser
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ import click
 
 from honeyguide.app.pick import DEMO_POLICY, PickRequest, pick_sites
 from honeyguide.app.runs import list_runs
+from honeyguide.cli import stopping
 from honeyguide.cli.command import Command, option, takes
 from honeyguide.cli.options import STORE
 from honeyguide.cli.output import Column, no_color_option, note, number, points, print_table, printable, say
@@ -92,7 +92,7 @@ def _pick() -> Record:
     records: list[Record] = []
     with serve_demo() as address:
         picking = pick_sites([address], PickRequest(), DEMO_POLICY, lambda _, record: records.append(record))
-        asyncio.run(picking)
+        stopping.run(picking)
     (record,) = records
     if record["status"] != "ok":
         raise HoneyguideError(
@@ -112,7 +112,7 @@ def _open_studio(*, opens: bool) -> None:
         address, kept, store = stack.enter_context(serve_demo()), f"{folder}/kept.db", f"{folder}/crawl.db"
         with opened_answers(kept, keeps=True, replays=False) as answers:
             answers.note([address], PickRequest(), None)
-            asyncio.run(pick_sites([address], PickRequest(), DEMO_POLICY, lambda *_: None, answers=answers))
+            stopping.run(pick_sites([address], PickRequest(), DEMO_POLICY, lambda *_: None, answers=answers))
         for _ in crawl(address, topic="alarm|sprinkler|fire", store=store, policy=DEMO_POLICY):
             pass
         say("Larkspur Fire is a company that does not exist; its website is served on this machine.")
@@ -229,7 +229,7 @@ def run_studio(
             raise InputError(f"port {port} cannot be used: {error.strerror}; choose another --port") from None
         return ""
 
-    asyncio.run(until_stopped(work()))
+    stopping.run(until_stopped(work()))
     if lost := unsaved(sources):
         note(f"not saved: {lost}")
 

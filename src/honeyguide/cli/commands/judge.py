@@ -6,7 +6,6 @@ reading at `diff`, `eval` and `learn`.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from honeyguide.app.tools import evaluate
 from honeyguide.app.tools.evaluate import interval, name_sites, verdict
 from honeyguide.app.tools.profiles import profile_text, write_profile
 from honeyguide.app.tools.results import compare_picks, compare_plans, is_pick_file
+from honeyguide.cli import stopping
 from honeyguide.cli.command import PARTIAL, Command, option, takes
 from honeyguide.cli.options import FetchOptions, check_distinct
 from honeyguide.cli.output import (
@@ -268,7 +268,7 @@ def _picked(sites: list[str], options: _LearnOptions, fetching: FetchOptions) ->
             progress.done += 1
             progress.update()
 
-        asyncio.run(pick_sites(sites, request, fetching.policy, finish))
+        stopping.run(pick_sites(sites, request, fetching.policy, finish))
     return [records[place] for place in sorted(records)]
 
 

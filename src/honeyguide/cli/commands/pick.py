@@ -6,7 +6,6 @@ files survive a kill (`app.files`).
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 import sys
 import time
@@ -270,7 +269,7 @@ class _Work:
             answers=self.answers,
         )
         try:
-            asyncio.run(picking)
+            stopping.run(picking)
         except KeyboardInterrupt:
             return False
         except BaseExceptionGroup as group:  # of tasks that failed together: one error is enough

@@ -189,7 +189,7 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
                 on_note=note,
             )
             with work.progress.shown(quiet=options.quiet):
-                stopped = asyncio.run(work.run(watch_store(store, request, fetching.policy)))
+                stopped = stopping.run(work.run(watch_store(store, request, fetching.policy)))
             stopping.release()
             out.end(_stored_pages(store))
     visits = tally.visits

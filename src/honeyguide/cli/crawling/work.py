@@ -6,7 +6,6 @@ Must not know: which options go together (`crawl.py`), how a crawl works (`app.c
 
 from __future__ import annotations
 
-import asyncio
 import time
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -232,7 +231,7 @@ class Work:
 
         stopping.limit(self.job.request.max_time_s)
         try:
-            return asyncio.run(until_stopped(crawled()))
+            return stopping.run(until_stopped(crawled()))
         except KeyboardInterrupt:
             return INTERRUPTED
         finally:
