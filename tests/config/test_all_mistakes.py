@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.config.check import check_shape, key_path
 from honeyguide.config.extend import read_profile
 from honeyguide.config.files import MAX_PROBLEMS
+from honeyguide.config.shapes import check_shape, key_path
 from honeyguide.errors import ConfigError, PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from honeyguide.config.check import Location
+    from honeyguide.config.shapes import Location
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'
 FILTER = '[[filter]]\nid = "f"\nreason = "f"\nwhen = { pth = { has = "x" } }\n'

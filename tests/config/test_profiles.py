@@ -10,8 +10,8 @@ import pytest
 import honeyguide
 from honeyguide import load_profile
 from honeyguide.config import bundled_profiles
-from honeyguide.config.check import check_shape
 from honeyguide.config.extend import read_profile, unused_terms
+from honeyguide.config.shapes import check_shape
 from honeyguide.errors import ConfigError, InputError, PatternError
 
 START = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "mine"\n'

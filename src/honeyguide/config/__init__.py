@@ -1,6 +1,6 @@
 """TOML or JSON to profiles: `files` reads them, `extend` joins a profile with its parent, `shapes` has the allowed keys.
 
-`check` finds mistakes of structure, `conditions` reads `when`, `build` puts the profile together. Must not know: what the
+`shapes` also finds mistakes of structure, `conditions` reads `when`, `build` puts the profile together. Must not know: what the
 rules mean (core does). Start reading at `load_profile`.
 """
 
@@ -70,12 +70,10 @@ def _load(
 
 
 def _shape_of(table: dict[str, Any], file: str, *, is_checked: bool) -> ProfileShape:
-    from honeyguide.config.shapes import ProfileShape
+    from honeyguide.config.shapes import ProfileShape, check_shape
 
     if not is_checked:
-        from honeyguide.config.check import check_shape  # imports pydantic, which takes a tenth of a second
-
-        check_shape(table, file)
+        check_shape(table, file)  # imports pydantic, which takes a tenth of a second
     return ProfileShape.read(table)
 
 

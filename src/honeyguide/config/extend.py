@@ -42,7 +42,6 @@ _NAMED = {
     "levels": ("name", "advice"),
 }
 _EDITS = ("add", "remove")
-SHORT_KEYS = ("page_cap", "disallowed_paths")  # at the top of a profile; what they stand for is deeper
 Table = dict[str, Any]
 
 

@@ -1,7 +1,7 @@
 """The keys that a profile may have, their types and bounds; a `Shape` is one table. Start reading at `ProfileShape`.
 
-Must not know: what terms and conditions refer to (`build` checks that). pydantic checks tables against these classes in
-`check`, and is imported only there because the import takes a tenth of a second.
+Must not know: what terms and conditions refer to (`build` checks that). `check_shape` raises all mistakes of structure at once:
+pydantic finds them, and is imported only there because the import takes a tenth of a second.
 """
 
 # No `from __future__ import annotations` here: tables are read by these annotations, which must be types, not texts.
@@ -13,6 +13,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin
+
+from honeyguide.config.files import limit_problems
+from honeyguide.errors import ConfigError, Problem
+
+Location = tuple[str | int, ...]
+SHORT_KEYS = ("page_cap", "disallowed_paths")  # at the top of a profile; `extend` writes what they stand for
+_SENTENCES = {"missing": "is required", "dataclass_type": "should be a table"}  # else pydantic's own
 
 
 class ValueBounds:
@@ -325,3 +332,60 @@ class ProfileShape(Shape):
     crawl: CrawlShape = field(default_factory=CrawlShape)
     traps: TrapShape = field(default_factory=TrapShape)
     plan: PlanShape
+
+
+# --- mistakes ---
+
+
+def check_shape(raw: dict[str, Any], file: str) -> None:
+    """Raise all mistakes of structure and types at once."""
+    from pydantic import ValidationError
+
+    try:
+        _checker().validate_python(raw)
+    except ValidationError as error:
+        problems = [Problem(key_path(one["loc"], raw), _sentence(one)) for one in error.errors()]
+        raise ConfigError(file, limit_problems(problems)) from None
+
+
+@cache
+def _checker() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(ProfileShape)
+
+
+def key_path(location: Location, raw: Any = None) -> str:
+    """Write a place in a TOML file; entries of a list are named by id or name, because an index counts inherited ones."""
+    path = ""
+    for part in location:
+        try:
+            raw = raw[part]
+        except (LookupError, TypeError):
+            raw = None
+        entry = raw if isinstance(raw, dict) else {}
+        path += f"[{entry.get('id', entry.get('name', part))}]" if isinstance(part, int) else f".{part}"
+    return path.removeprefix(".")
+
+
+def _sentence(mistake: Any) -> str:
+    kind, message = mistake["type"], mistake["msg"]
+    if kind == "unexpected_keyword_argument":
+        return f"unknown key; allowed are {', '.join(_keys(mistake['loc']))}"
+    return _SENTENCES.get(kind, message[0].lower() + message[1:])
+
+
+def _keys(location: Location) -> list[str]:
+    """Name the keys that are allowed beside an unknown one."""
+    keys = ProfileShape.__annotations__
+    for part in location[:-1]:
+        if (inner := _inner(keys.get(str(part)))) is not None:
+            keys = inner.__annotations__
+    return [*keys, *(SHORT_KEYS if len(location) == 1 else ())]
+
+
+def _inner(kind: Any) -> type[Shape] | None:
+    """Find the shape inside list[...], dict[str, ...] or Annotated[...]."""
+    if isinstance(kind, type) and issubclass(kind, Shape):
+        return kind
+    return next((found for part in get_args(kind) if (found := _inner(part)) is not None), None)
