@@ -18,7 +18,7 @@ import spec_ids
 import honeyguide
 from honeyguide.app.tools.profiles import show_profile
 from honeyguide.cli.main import root
-from honeyguide.config.extend import SHORT_KEYS
+from honeyguide.config.shapes import SHORT_KEYS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "source-documents.md"
 SPAN = re.compile(r"`([^`]+)`")

@@ -369,7 +369,7 @@ def key_path(location: Location, raw: Any = None) -> str:
 
 
 def _sentence(mistake: Any) -> str:
-    kind, message = mistake["type"], mistake["msg"]
+    kind, message = mistake["type"], str(mistake["msg"])
     if kind == "unexpected_keyword_argument":
         return f"unknown key; allowed are {', '.join(_keys(mistake['loc']))}"
     return _SENTENCES.get(kind, message[0].lower() + message[1:])
