@@ -146,9 +146,7 @@ class CrawlTally:
     verdicts: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     failed_seeds: list[tuple[str, Why]] = field(default_factory=list)
-    latest: deque[bool] = field(
-        default_factory=lambda: deque(maxlen=_LATEST)
-    )  # whether the last were relevant
+    latest: deque[bool] = field(default_factory=lambda: deque(maxlen=_LATEST))  # were the last ones relevant
 
     def add(self, record: Record) -> None:
         """Count a visit."""
@@ -307,13 +305,8 @@ class CrawlSession:
             def take(record: Record, attachments: PageAttachments) -> None:
                 on_page(record, attachments)
                 self.tally.add(record)
-                _LOG.info(
-                    "%s: %s, status %s, relevance %s",
-                    record["url"],
-                    record["action"],
-                    record["status"],
-                    record["relevance_score"],
-                )
+                told = (record[name] for name in ("url", "action", "status", "relevance_score"))
+                _LOG.info("%s: %s, status %s, relevance %s", *told)
 
             crawler = Crawler(fetcher, HtmlReader(), clock, self.store, self.job.profile)
             return await crawler.crawl(request, take, begin)
@@ -354,9 +347,8 @@ class CrawlSession:
         seeds = request.seeds or tuple(roots.values())
         request = replace(request, seeds=seeds)
         context = context_of(request, profile)
-        sites = frozenset(
-            context.profile.scope.area(seed.site) for seed in seeds
-        )  # not those that host the sitemap
+        # The sites of the crawl, not those that host the sitemap.
+        sites = frozenset(context.profile.scope.area(seed.site) for seed in seeds)
 
         def queue(run: Run) -> None:
             if listing.pages:

@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.files.links import PAGE_NAMES
 from honeyguide.adapters.files.read import name_of, read_lines, sources_of
@@ -201,22 +201,18 @@ def read_heads(file: str, page: Url) -> dict[str, Head]:
             continue
         if len(heads) == MAX_HEADS:
             raise InputError(f"has more than {MAX_HEADS:,} heads; give those of one page", file=name_of(file))
-        url, head = _head(parse_object(text, file, line), page, f"{name_of(file)} line {line}")
-        heads[url.text] = head
+        row, where = parse_object(text, file, line), f"{name_of(file)} line {line}"
+        for name in ("url", "title", "description"):
+            if not isinstance(row.get(name), str | None):
+                raise InputError("should be text", file=where, field=name)
+        if not row.get("url"):
+            raise InputError("is missing", file=where, field="url")
+        try:
+            url = Url.parse(row["url"], page)
+        except UrlError as error:
+            raise InputError(f"is not an http(s) URL: {error.why}", file=where, field="url") from None
+        heads[url.text] = Head(row.get("title"), row.get("description"))
     return heads
-
-
-def _head(row: dict[str, Any], page: Url, where: str) -> tuple[Url, Head]:
-    for name in ("url", "title", "description"):
-        if not isinstance(row.get(name), str | None):
-            raise InputError("should be text", file=where, field=name)
-    if not row.get("url"):
-        raise InputError("is missing", file=where, field="url")
-    try:
-        url = Url.parse(row["url"], page)
-    except UrlError as error:
-        raise InputError(f"is not an http(s) URL: {error.why}", file=where, field="url") from None
-    return url, Head(row.get("title"), row.get("description"))
 
 
 class PageSelection(NamedTuple):

@@ -58,10 +58,10 @@ class Command(click.Command):
             with _without_required(self.params if SHOW_CONFIG in args else ()):
                 return super().parse_args(ctx, _with_values(args, self.params))
         except click.BadParameter as error:
-            param = error.param
-            if found is None or param is None or not found.decides(ctx, param):
+            wrong = found and found.error(ctx, error.param, error.message)
+            if not wrong:
                 raise
-            raise found.wrong(param, error.message) from None
+            raise wrong from None
 
     def _reject_repeated(self, ctx: click.Context, args: list[str]) -> None:
         """Reject two outputs: of an option with one value click takes the last, and a file would silently not be written."""
@@ -257,6 +257,18 @@ def shared_fields(options: Any, kind: type[Any]) -> dict[str, Any]:
     """Give the options that are fields of a request, too: what has one name in both is not copied by hand."""
     names = {one.name for one in fields(kind)}
     return {one.name: getattr(options, one.name) for one in fields(options) if one.name in names}
+
+
+def option_words(options: Any, names: Iterable[str]) -> list[str]:
+    """Write options as they are typed, as far as they differ from their defaults."""
+    words: list[str] = []
+    for name in names:
+        value, usual = getattr(options, name), getattr(type(options)(), name)
+        is_usual = value is None or value is False or value == usual
+        texts = value if isinstance(value, tuple) else () if is_usual else (value,)
+        flag = f"--{name.replace('_', '-')}"
+        words += [word for text in texts for word in (flag, *([] if text is True else [str(text)]))]
+    return words
 
 
 def options_of(kind: type[Any]) -> list[click.Option]:

@@ -85,7 +85,7 @@ class Root(CommandGroup):
             ctx.exit(0)
         except (
             KeyboardInterrupt
-        ):  # of a command that has nothing to tell: what is written is written in one step
+        ):  # a command with more to say catches it; what is written is written in one step
             click.echo(printable(UNCHANGED), err=True)
             ctx.exit(INTERRUPTED)
         except HoneyguideError as error:

@@ -191,18 +191,6 @@ class KeepOptions:
         return 0 if self.no_keep else self.keep_limit * 1_000_000
 
 
-def option_words(options: Any, names: Iterable[str]) -> list[str]:
-    """Write options as they are typed, as far as they differ from their defaults."""
-    words: list[str] = []
-    for name in names:
-        value, usual = getattr(options, name), getattr(type(options)(), name)
-        is_usual = value is None or value is False or value == usual
-        texts = value if isinstance(value, tuple) else () if is_usual else (value,)
-        flag = f"--{name.replace('_', '-')}"
-        words += [word for text in texts for word in (flag, *([] if text is True else [str(text)]))]
-    return words
-
-
 def name_run(store: str, run: int, newest: int) -> str:
     """Write the options that name a run of a store, unless they are the defaults."""
     named = "" if store == STORE else f" --store {shlex.quote(store_name(store))}"

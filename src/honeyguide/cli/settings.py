@@ -46,12 +46,10 @@ class Settings:
     values: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
 
-    def decides(self, ctx: click.Context, param: click.Parameter) -> bool:
-        """Tell whether an option has its value from the file."""
-        return _source(ctx, param) is ParameterSource.DEFAULT_MAP
-
-    def wrong(self, param: click.Parameter, what: str) -> ConfigError:
-        """Make the error for a value that an option does not accept."""
+    def error(self, ctx: click.Context, param: click.Parameter | None, what: str) -> ConfigError | None:
+        """Make the error for a value that an option does not accept, if it is from the file."""
+        if param is None or _source(ctx, param) is not ParameterSource.DEFAULT_MAP:
+            return None
         return _wrong(self.file, f"[{self.tables[str(param.name)]}] {_key(param)}", what)
 
 

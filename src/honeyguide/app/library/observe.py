@@ -48,9 +48,7 @@ if TYPE_CHECKING:
 CHANGED = "changed"  # the column of a file of visits that says whether the page had changed
 FIELDS = (*NAMES, CHANGED)
 COMMAND = "honeyguide import"
-_SEEN = (
-    "observed-0"  # stands for a content that was read elsewhere: no digest of ours can be compared with it
-)
+_SEEN = "observed-0"  # a content that was read elsewhere: no digest of ours can be compared with it
 _BATCH = 5_000  # rows that are committed together
 _OK = 200
 _UNMODIFIED = 304
@@ -92,17 +90,12 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     with _opened(store) as opened:
         seen = _Import(opened, profile_of(profile))
         kind = class_of(parsed.text, is_hub=False)
-        visit = Visit(
-            parsed.text,
-            seen.digest(parsed),
-            moment_of(at).timestamp(),
-            status,
-            relevance=relevance,
-            kind=kind,
-        )
+        when, digest = moment_of(at).timestamp(), seen.digest(parsed)
+        visit = Visit(parsed.text, digest, when, status, relevance=relevance, kind=kind)
         with opened.transaction():
             seen.queue([(parsed, 0)])
-            seen.learn([entry for entry in [seen.after(visit, changed=changed)] if entry is not None])
+            entry = seen.after(visit, opened.history.get(digest), changed=changed)
+            opened.history.adopt([] if entry is None else [entry])
         opened.flush()
 
 
@@ -193,18 +186,8 @@ class _Import:
                 self._sites.add(site)
                 self._queue.add_site(site)
             digest = self.digest(url)
-            queued = Discovered(
-                url,
-                digest,
-                url.site,
-                self._rank,
-                "broad",
-                0.0,
-                None,
-                0,
-                hub_depth=hub_depth,
-                is_seed=is_first,
-            )
+            place = (self._rank, "broad", 0.0, None, 0)
+            queued = Discovered(url, digest, url.site, *place, hub_depth=hub_depth, is_seed=is_first)
             found.setdefault(digest, queued)
         return self._queue.add(list(found.values()))
 
@@ -218,24 +201,26 @@ class _Import:
             if entry is not None:
                 learned += 1
                 entries[digest] = entry
-        self.learn(entries.values())
+        self._store.history.adopt(entries.values())
         return learned
 
-    def learn(self, entries: Iterable[HistoryEntry]) -> None:
-        """Keep what is known now."""
-        self._store.history.adopt(entries)
+    def after(self, visit: Visit, old: HistoryEntry | None, *, changed: bool | None) -> HistoryEntry | None:
+        """Give what is known of a URL after a visit that another program made; None if a later one is known.
 
-    def after(
-        self, visit: Visit, *, changed: bool | None, old: HistoryEntry | None = None
-    ) -> HistoryEntry | None:
-        """Give what is known of a URL after a visit; None if a later one is known."""
-        old = old or self._store.history.get(visit.digest)
+        Instead of contents, such a visit says whether they differ.
+        """
         if old is not None and visit.at <= old.visited_at:
             return None
         site = self._store.history.site(Url.parse(visit.url).site)
-        return observed(
-            old, visit, changed=changed, learn=lambda seen: next_known(old, seen, site, self._run)
-        )
+        if visit.status is None or visit.status >= _ERRORS_FROM:
+            return next_known(old, visit, site, self._run)
+        if changed is False and old is not None and old.seen_at is not None:
+            return next_known(old, replace(visit, status=_UNMODIFIED), site, self._run)
+        # A digest that can be compared with the old one and differs, or one that cannot be compared.
+        before = old.content if old is not None and old.content is not None else _SEEN
+        content = f"{before}+" if changed else f"unknown {visit.at}-0"
+        known = next_known(old, replace(visit, content=content), site, self._run)
+        return known._replace(content=_SEEN, status=visit.status)
 
     def _entry(self, row: Known, digest: int, old: HistoryEntry | None) -> HistoryEntry | None:
         signals = row.signals
@@ -252,21 +237,7 @@ class _Import:
             url, digest, at, _OK, relevance=signals.topic_relevance, hub_depth=signals.hub_depth or 0,
             kind=kind or class_of(url, is_hub=is_hub),
         )  # fmt: skip
-        return self.after(visit, changed=changed, old=old)
-
-
-def observed(
-    old: HistoryEntry | None, visit: Visit, *, changed: bool | None, learn: Callable[[Visit], HistoryEntry]
-) -> HistoryEntry:
-    """Add a visit that another program made: instead of contents, it says whether they differ."""
-    if visit.status is None or visit.status >= _ERRORS_FROM:
-        return learn(visit)
-    if changed is False and old is not None and old.seen_at is not None:
-        return learn(replace(visit, status=_UNMODIFIED))
-    # A digest that can be compared with the old one and differs, or one that cannot be compared.
-    before = old.content if old is not None and old.content is not None else _SEEN
-    content = f"{before}+" if changed else f"unknown {visit.at}-0"
-    return learn(replace(visit, content=content))._replace(content=_SEEN, status=visit.status)
+        return self.after(visit, old, changed=changed)
 
 
 def entry_of(signals: UrlSignals, digest: int, run: int) -> HistoryEntry | None:

@@ -26,9 +26,8 @@ from honeyguide.errors import HoneyguideError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_HOT = frozenset(
-    {"display", "normalize"}
-)  # called millions of times: their arguments are checked when they failed
+# Called millions of times: their arguments are checked when they failed.
+_HOT = frozenset({"display", "normalize"})
 _MOST_ITEMS = 1_000  # of a list that are looked at; rows of tables are checked where they are read
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAMES: dict[str, Any] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,7 @@ from honeyguide.app.crawl import (
     CrawlRequest,
     load_profile,
 )
+from honeyguide.app.files import STDIN, NoColumnError, named_rows
 from honeyguide.app.library.rendering import check_mode
 from honeyguide.app.runs import due_runs, find_run, opened_store, resume_request, sites_of
 from honeyguide.cli.command import (
@@ -29,30 +31,90 @@ from honeyguide.cli.command import (
     Command,
     Number,
     option,
+    option_words,
     shared_fields,
     takes,
 )
-from honeyguide.cli.crawling.work import OutputOptions, Work, listed_rows
+from honeyguide.cli.crawling.work import Work
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INSIDE_WORDS,
+    STORE,
     FetchOptions,
     KeepOptions,
     check_distinct,
     check_reports,
+    column_option,
     concurrency_option,
+    content_option,
     destination,
-    option_words,
+    format_option,
     rejected_options,
     render_option,
+    reports_option,
     scope_option,
 )
 from honeyguide.cli.output import no_color_option, note, usual_format, verbose_option
 from honeyguide.cli.progress import count_of
 from honeyguide.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from honeyguide.app.files import SiteRow
+
+USUAL_COLUMNS = "  [default: domain, website or url]"
 PROFILE, TRAVERSAL = "docs", "focused"
 _MOST_COMMAND = 500  # characters of the command that the store remembers
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """Where seeds come from, where pages go: to the `file` in the format `output`, or to standard output, and besides."""
+
+    inputs: tuple[str, ...] = option("-i --input FILE", "A list of seeds; may be repeated.")
+    columns: Mapping[str, str] = column_option("url", usual=USUAL_COLUMNS)
+    sitemaps: tuple[str, ...] = option(
+        "--sitemap URL|FILE",
+        "Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated.",
+    )
+    store: str = option(
+        "--store FILE", "Where the crawl is kept; the same command resumes it.", default=STORE
+    )
+    file: str | None = option("-o --output FILE", "Write the records of all pages of the crawl to a file.")
+    output: str | None = format_option("parquet", "xlsx")
+    links: bool = option("--links", "Add the links of each page, with their scores.")
+    content: str | None = content_option()
+    markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
+    min_score: float | None = option(
+        "--min-score N", "Write only pages with a relevance_score of at least N.", type=Number(0, 10)
+    )
+    min_relevance: float | None = option(
+        "--min-relevance N", "Write only pages with a topic_relevance of at least N.", type=Number(0, 1)
+    )
+    lang: str | None = option("--lang CODE", "Write only pages that declare this language, such as en.")
+    top: int | None = option(
+        "--top N",
+        "Write the N best pages when the crawl stops: no lists, and of pages that say the same one.",
+        type=COUNT,
+    )
+    lists: bool = option("--lists", "With --top: lists of pages, too.")
+    warc: str | None = option("--warc FILE", "Append what was fetched to a WARC file.")
+    reports: tuple[str, ...] = reports_option()
+    restart: bool = option("--restart", "Start a new run, even if the store has this crawl.")
+    due: bool = option(
+        "--due", "Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."
+    )
+    run: int | None = option(
+        "--run N", "With --due: only in this crawl, by the number that runs shows.", type=COUNT
+    )
+    workers: int = option(
+        "--workers N",
+        "Work with N processes; the order of pages is then not always the same.",
+        type=click.IntRange(1, 64),
+        default=1,
+    )
+    quiet: bool = option("-q --quiet", "Print no progress and no summary.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +369,21 @@ def _seed_texts(texts: tuple[str, ...], outputs: OutputOptions) -> list[str]:
     if bad:
         note(f"{count_of(len(bad), 'seed')} skipped; the first: {bad[0].problem}")
     return [row.text for row in rows if not row.problem]
+
+
+def listed_rows(
+    texts: Sequence[str], files: Sequence[str], columns: Mapping[str, str]
+) -> tuple[list[SiteRow], list[SiteRow]]:
+    """Read the sites of arguments and lists, each once, and those that are repeated."""
+    column = next(iter(columns.values()), None)
+    if column is not None and not files and STDIN not in texts:
+        raise click.UsageError("--column is about a table: name it with -i FILE.")
+    try:
+        return named_rows(texts, files, column)
+    except NoColumnError as error:
+        if error.column is not None:
+            raise
+        raise InputError(f"{error.what}: name one with --column", file=error.file) from None
 
 
 def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions) -> str:

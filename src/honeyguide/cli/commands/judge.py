@@ -220,9 +220,7 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
             f"{options.file} exists already; choose another name, or overwrite it with --force."
         )
     gold = evaluate.labels_of(labels)
-    strategy_profile(
-        options.strategy, options.profile
-    )  # what is wrong with it is said before anything is fetched
+    strategy_profile(options.strategy, options.profile)  # a wrong one is an error before anything is fetched
     records = options.picks or _picked(list(gold), options, fetching)
     progress = Progress("step", total=evaluate.STEPS)
     with progress.shown(quiet=options.quiet):

@@ -20,9 +20,9 @@ import click
 from honeyguide.app.files import PickFile, PickRun
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.cli import stopping
-from honeyguide.cli.command import PARTIAL, Command, Number, option, takes
+from honeyguide.cli.command import PARTIAL, Command, Number, option, option_words, takes
+from honeyguide.cli.commands.crawl import USUAL_COLUMNS, listed_rows
 from honeyguide.cli.commands.select import ChoiceOptions, show_record
-from honeyguide.cli.crawling.work import USUAL_COLUMNS, listed_rows
 from honeyguide.cli.options import (
     ALL_FORMATS,
     FetchOptions,
@@ -33,7 +33,6 @@ from honeyguide.cli.options import (
     content_option,
     destination,
     format_option,
-    option_words,
     render_option,
     reports_option,
 )
@@ -53,7 +52,7 @@ from honeyguide.core.text.printable import printable
 from honeyguide.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from honeyguide.app.files import SiteRow
@@ -244,7 +243,7 @@ class _Work:
 
             is_stopped = not self._pick(missing, finish)
         self.sink.write()
-        write_reports(self.options.reports, self.sink, self.command)
+        self._write_reports()
         is_done = progress.all_done == total
         self._report(progress, sites_summary(progress, statuses, time.monotonic()), is_done=is_done)
         if is_done:
@@ -277,6 +276,15 @@ class _Work:
         finally:
             stopping.release()
         return True
+
+    def _write_reports(self) -> None:
+        if not self.options.reports:
+            return
+        from honeyguide.report import write_report  # only for those who want one
+
+        facts = (("Command", self.command), ("Written", iso(time.time())))
+        for file in self.options.reports:
+            write_report(self.sink.records(), Path(file), facts)
 
     def _report(self, progress: Progress, summary: str, *, is_done: bool) -> None:
         if isinstance(self.sink, PrintedRecords) and self.sink.is_table:
@@ -346,14 +354,3 @@ class PrintedRecords:
 
     def close(self) -> None:
         """Leave standard output open."""
-
-
-def write_reports(files: Sequence[str], sink: Sink, command: str) -> None:
-    """Write a report for people into each file."""
-    if not files:
-        return
-    from honeyguide.report import write_report  # only for those who want one
-
-    facts = (("Command", command), ("Written", iso(time.time())))
-    for file in files:
-        write_report(sink.records(), Path(file), facts)

@@ -70,50 +70,46 @@ class PrintedPages:
         """Leave standard output open."""
 
 
-class TopPages:
+class TopPages(PrintedPages):
     """The best pages of a crawl, which are known when it stops: written to a file in one step, or printed."""
 
-    def __init__(self, file: str | None, output: str, printed: PrintedPages, *, has_topic: bool) -> None:
+    def __init__(
+        self, file: str | None, output: str, extras: tuple[str, ...], *, show_hosts: bool, has_topic: bool
+    ) -> None:
+        super().__init__(output, extras, show_hosts=show_hosts)
         self.name = file or ""
-        self._output, self._printed, self._has_topic = output, printed, has_topic
-        self._count = self._relevant = 0
+        self._output, self._has_topic = output, has_topic
         if file is not None:
             check_table(Path(file), output, PageRecord)
-
-    def follow(self, _store: StoredPages) -> int:
-        """Wait for the end."""
-        return 0
 
     def append(self, record: Record, values: Record) -> None:
         """Wait for the end."""
 
     def end(self, store: StoredPages) -> None:
         """Write or print the pages, and say how many of them are relevant: the best may be few."""
-        pages = self._counted(store.pages())
-        if self.name:
-            write_table(Path(self.name), self._output, pages, PageRecord)
-        else:
-            self._print(pages)
-        if self._has_topic and self._relevant < self._count:
-            note(f"{self._relevant:,} of the {self._count:,} best pages are relevant to the topic")
+        are_relevant: list[bool] = []
 
-    def _counted(self, pages: Iterator[Record]) -> Iterator[Record]:
-        for record in pages:
-            self._count += 1
-            self._relevant += is_relevant(record)
-            yield record
+        def counted() -> Iterator[Record]:
+            for record in store.pages():
+                are_relevant.append(is_relevant(record))
+                yield record
+
+        if self.name:
+            write_table(Path(self.name), self._output, counted(), PageRecord)
+        else:
+            self._print(counted())
+        if self._has_topic and not all(are_relevant):
+            count = f"{sum(are_relevant):,} of the {len(are_relevant):,}"
+            note(f"{count} best pages are relevant to the topic")
 
     def _print(self, pages: Iterator[Record]) -> None:
         for record in pages:
             try:
-                self._printed.append(record, record)
+                super().append(record, record)
             except BrokenPipeError:  # nobody reads on, but the Markdown files are written with the pages
                 for _ in pages:
                     continue
                 raise
-
-    def close(self) -> None:
-        """Everything is written."""
 
 
 def begin_output(out: Output, store: StoredPages) -> None:

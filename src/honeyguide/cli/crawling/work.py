@@ -1,13 +1,15 @@
-"""One process that works on a crawl: pages to their outputs, progress, and the words at the end on standard error.
+"""The work on a crawl: pages to their outputs, progress, the words at the end on standard error, and other processes that help.
 
-Must not know: which options go together (`crawl.py`), how a crawl works (`app.crawl`), how files are written
+Must not know: which options go together (`commands/crawl.py`), how a crawl works (`app.crawl`), how files are written
 (`app.files`). Start reading at `Work.run`.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,21 +19,15 @@ import click
 
 from honeyguide.app.crawl import CrawlJob, CrawlSession
 from honeyguide.app.files import (
-    STDIN,
-    NoColumnError,
     PageFile,
     PageTable,
-    SiteRow,
     StoredPages,
-    named_rows,
     store_name,
     with_links,
 )
 from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
 from honeyguide.app.tools.kept import ContentKeeper, ContentWish, PageChoice, PageExport, choose, pages_of
 from honeyguide.cli import stopping
-from honeyguide.cli.command import COUNT, Number, option
-from honeyguide.cli.crawling.helpers import Helpers
 from honeyguide.cli.crawling.lines import (
     PrintedPages,
     TopPages,
@@ -45,95 +41,25 @@ from honeyguide.cli.crawling.lines import (
     waiting_words,
 )
 from honeyguide.cli.options import (
-    STORE,
-    column_option,
-    content_option,
-    format_option,
     name_run,
-    reports_option,
 )
 from honeyguide.cli.output import line_for_people, note
 from honeyguide.cli.progress import Progress, count_of, duration
 from honeyguide.cli.stopping import INTERRUPTED, INTERRUPTED_CODE, TERMINATED, TERMINATED_CODE, until_stopped
 from honeyguide.core.records import is_relevant
-from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from honeyguide.app.crawl import CrawlResult, PageAttachments, Run, Store
     from honeyguide.app.files import Folder
+    from honeyguide.cli.commands.crawl import OutputOptions
     from honeyguide.cli.crawling.lines import Output
     from honeyguide.core.records import Record
 
-USUAL_COLUMNS = "  [default: domain, website or url]"
 _NOTES = 5  # about seeds that were not fetched
 _STEP = 50  # pages between two lines of a log
-
-
-def listed_rows(
-    texts: Sequence[str], files: Sequence[str], columns: Mapping[str, str]
-) -> tuple[list[SiteRow], list[SiteRow]]:
-    """Read the sites of arguments and lists, each once, and those that are repeated."""
-    column = next(iter(columns.values()), None)
-    if column is not None and not files and STDIN not in texts:
-        raise click.UsageError("--column is about a table: name it with -i FILE.")
-    try:
-        return named_rows(texts, files, column)
-    except NoColumnError as error:
-        if error.column is not None:
-            raise
-        raise InputError(f"{error.what}: name one with --column", file=error.file) from None
-
-
-@dataclass(frozen=True, slots=True)
-class OutputOptions:
-    """Where seeds come from, where pages go: to the `file` in the format `output`, or to standard output, and besides."""
-
-    inputs: tuple[str, ...] = option("-i --input FILE", "A list of seeds; may be repeated.")
-    columns: Mapping[str, str] = column_option("url", usual=USUAL_COLUMNS)
-    sitemaps: tuple[str, ...] = option(
-        "--sitemap URL|FILE",
-        "Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated.",
-    )
-    store: str = option(
-        "--store FILE", "Where the crawl is kept; the same command resumes it.", default=STORE
-    )
-    file: str | None = option("-o --output FILE", "Write the records of all pages of the crawl to a file.")
-    output: str | None = format_option("parquet", "xlsx")
-    links: bool = option("--links", "Add the links of each page, with their scores.")
-    content: str | None = content_option()
-    markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
-    min_score: float | None = option(
-        "--min-score N", "Write only pages with a relevance_score of at least N.", type=Number(0, 10)
-    )
-    min_relevance: float | None = option(
-        "--min-relevance N", "Write only pages with a topic_relevance of at least N.", type=Number(0, 1)
-    )
-    lang: str | None = option("--lang CODE", "Write only pages that declare this language, such as en.")
-    top: int | None = option(
-        "--top N",
-        "Write the N best pages when the crawl stops: no lists, and of pages that say the same one.",
-        type=COUNT,
-    )
-    lists: bool = option("--lists", "With --top: lists of pages, too.")
-    warc: str | None = option("--warc FILE", "Append what was fetched to a WARC file.")
-    reports: tuple[str, ...] = reports_option()
-    restart: bool = option("--restart", "Start a new run, even if the store has this crawl.")
-    due: bool = option(
-        "--due", "Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."
-    )
-    run: int | None = option(
-        "--run N", "With --due: only in this crawl, by the number that runs shows.", type=COUNT
-    )
-    workers: int = option(
-        "--workers N",
-        "Work with N processes; the order of pages is then not always the same.",
-        type=click.IntRange(1, 64),
-        default=1,
-    )
-    quiet: bool = option("-q --quiet", "Print no progress and no summary.")
 
 
 @dataclass(slots=True)
@@ -178,12 +104,11 @@ class Work:
         options = self.options
         extras = self._wish().extras
         output = options.output or "jsonl"
-        printed = PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)
         if options.top is not None:
             has_topic = self.job.profile.topic.pattern is not None
-            return TopPages(options.file, output, printed, has_topic=has_topic)
+            return TopPages(options.file, output, extras, show_hosts=self.show_hosts, has_topic=has_topic)
         if options.file is None:
-            return printed
+            return PrintedPages(output, extras, show_hosts=self.show_hosts, show_changes=options.due)
         if output != "jsonl":
             return PageTable(Path(options.file), output, restart=options.restart)
         return PageFile(Path(options.file), extras, restart=options.restart)
@@ -363,3 +288,59 @@ class Work:
         sheet = crawl_sheet(data)
         for file in self.options.reports:
             write_sheet(sheet, Path(file))
+
+
+# --- other processes on the same crawl ---
+
+# Options of the command that are this process's alone, and whether a value follows.
+_OWN = {
+    "--workers": True, "-o": True, "--output": True, "--report": True, "--warc": True, "--markdown": True, "--format": True,
+    "--top": True, "--content": True, "--lists": False, "--restart": False, "-v": False, "--verbose": False,
+}  # fmt: skip
+_PATIENCE_S = 30.0  # for a process that applies what it has fetched
+
+
+class Helpers:
+    """Processes that help with a crawl. What they fetch is in the store, where this process's outputs read it at the end."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def start(self) -> None:
+        """Start them when there is a run that they can join."""
+        words = [*without_outputs(sys.argv[1:]), "--quiet", "--format", "jsonl"]
+        command = [sys.executable, "-m", "honeyguide", *words]
+        for _ in range(self._count - len(self._processes)):
+            started = subprocess.Popen(  # noqa: S603 - our own command
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
+            self._processes.append(started)
+
+    def close(self) -> None:
+        """End them: whoever stops asks the others to stop, too, and they commit what they have fetched."""
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE_S)
+                continue
+            process.kill()
+            process.wait()
+
+
+def without_outputs(words: list[str]) -> list[str]:
+    """Leave out the options that are one process's alone.
+
+    >>> without_outputs(["crawl", "https://a.example", "-o", "p.jsonl", "--workers=4", "--max-pages", "9", "--restart"])
+    ['crawl', 'https://a.example', '--max-pages', '9']
+    """
+    kept: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, has_value, _ = word.partition("=")
+        if name not in _OWN:
+            kept.append(word)
+        elif _OWN[name] and not has_value:
+            next(rest, None)
+    return kept

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -60,15 +60,15 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class _PageOptions:
-    base: str | None = option(
-        "--base URL", "The page's address.  [default: its canonical link]", callback=address
-    )
+_base_option = partial(
+    option, "--base URL", "The page's address.  [default: its canonical link]", callback=address
+)
+_related_option = partial(option, "--related TERM", "A term that is near to the topic; may be repeated.")
 
 
 @dataclass(frozen=True, slots=True)
-class _LinksOptions(_PageOptions):
+class _LinksOptions:
+    base: str | None = _base_option()
     input_format: str | None = option(
         "--input-format", "What PAGE is.  [default: by its name]", type=click.Choice(["html", "markdown"])
     )
@@ -146,10 +146,6 @@ class _TopicOptions:
         "--topic PATTERN", f"A regular expression: words, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
     )
     profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
-
-
-def _related_option() -> Any:
-    return option("--related TERM", "A term that is near to the topic; may be repeated.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +243,7 @@ def _show_links(records: Iterable[Record]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _PageScoreOptions(_TopicOptions):
-    base: str | None = option(
-        "--base URL", "The page's address.  [default: its canonical link]", callback=address
-    )
+    base: str | None = _base_option()
 
 
 @score.command(
