@@ -14,7 +14,7 @@ from recrawling import make_due
 
 from honeyguide.app.crawl import CrawlTally
 from honeyguide.app.runs import held_back
-from honeyguide.cli.crawling.lines import stop_words
+from honeyguide.cli.crawl_lines import stop_words
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Counts
 from honeyguide.testing.fakes import LoopbackServer, response, served

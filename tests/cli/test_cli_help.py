@@ -150,7 +150,7 @@ def test_version(run: Run) -> None:
         (["--help"], "click", {"rich", "selectolax", "re2", "honeyguide.config", "honeyguide.app.arguments", "honeyguide.cli.commands.select"}),
         (
             ["crawl", "--help"],
-            "honeyguide.cli.crawling.work",
+            "honeyguide.cli.crawl_work",
             {
                 "rich", "aiohttp", "selectolax", "sqlite3", "honeyguide.adapters.html.sitemaps", "honeyguide.app.plan",
                 "honeyguide.app.watch", "honeyguide.adapters.files.markdown", "honeyguide.core.pick.select",

@@ -123,16 +123,9 @@ class PickedPage:
     @classmethod
     def of(cls, record: Record) -> PickedPage:
         """Read the record of a selected page."""
-        return cls(
-            rank=record["rank"],
-            url=record["url"],
-            bucket=record["bucket"],
-            title=record["title"] or "",
-            score=record["score"],
-            reasons=tuple(record["reasons"]),
-            status=record["status"],
-            markdown=record.get("markdown") or "",
-        )
+        known = {name: record[name] for name in ("rank", "url", "bucket", "score", "status")}
+        title, markdown = record["title"] or "", record.get("markdown") or ""
+        return cls(**known, title=title, markdown=markdown, reasons=tuple(record["reasons"]))
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,6 +1,6 @@
 """`honeyguide crawl`: follow a topic through a site. The command, its options, and the request made from them.
 
-Start reading at `crawl`, then `Work.run` in `cli/crawling/work.py`.
+Start reading at `crawl`, then `Work.run` in `cli/crawl_work.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from honeyguide.cli.command import (
     shared_fields,
     takes,
 )
-from honeyguide.cli.crawling.work import Work
+from honeyguide.cli.crawl_work import Work
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INSIDE_WORDS,

@@ -26,7 +26,7 @@ from honeyguide.app.watch import CLASSES, WatchBudget, WatchRequest, watch_store
 from honeyguide.cli import stopping
 from honeyguide.cli.command import COUNT, PARTIAL, YEAR_S, Command, Number, option, shared_fields, takes
 from honeyguide.cli.commands.plan import policy_option
-from honeyguide.cli.crawling.lines import (
+from honeyguide.cli.crawl_lines import (
     STOPPED,
     PrintedPages,
     begin_output,
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
     from honeyguide.app.crawl import PageAttachments, Store
     from honeyguide.app.watch import PageClass, Round
-    from honeyguide.cli.crawling.lines import Output
+    from honeyguide.cli.crawl_lines import Output
     from honeyguide.core.records import Record
 
 _STOPPED = {

@@ -1,12 +1,12 @@
-"""`honeyguide links` and `score`: links of a page, scores against a topic.
+"""`honeyguide links` and `score`: the links of a page, and scores against a topic.
 
-Owns: the commands and their tables. Must not know: how pages are read and scored (`app.tools.pages`).
+Owns: the commands and their tables. Must not know: how pages are read and scored (`app.tools.pages`, `app.tools.scores`).
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -186,7 +186,7 @@ def link_(url: str, options: _LinkOptions) -> None:
 @dataclass(frozen=True, slots=True)
 class _LinkFileOptions(_TopicOptions):
     related: tuple[str, ...] = _related_option()
-    kind: str | None = input_format_option()
+    input_format: str | None = input_format_option()
     columns: Mapping[str, str] = column_option(*scores.LINK_FIELDS)
     on_error: str = on_error_option()
     top: int | None = option("--top N", "Print only the best N, the best first.", type=COUNT)
@@ -212,22 +212,12 @@ def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
     standard input. Only url must be there; --column names columns that are called otherwise. Links are printed in the
     order of the files, or with --top the best first.
     """
-    check_kinds(files, options.kind)
+    check_kinds(files, options.input_format)
     # In a terminal, lines that are no table appear while rows are read, so that no progress is needed.
     quiet = sys.stdout.isatty() and chosen_format() != "table"
     with reading_rows(options.on_error, quiet=quiet) as (rejected, progress):
-        found = scores.score_links(
-            files,
-            topic=options.topic,
-            profile=options.profile,
-            related=options.related,
-            top=options.top,
-            min_score=options.min_score,
-            input_format=options.kind,
-            columns=options.columns,
-            reject=rejected,
-            on_rows=progress.read,
-        )
+        wanted = {name: value for name, value in asdict(options).items() if name != "on_error"}
+        found = scores.score_links(files, **wanted, reject=rejected, on_rows=progress.read)
         if options.min_score is None:  # else there may be links, and none good enough
             found = require_any(found, map(name_of, files), rejected)
         records = (link.record for link in progress.until_read(found))
@@ -268,9 +258,8 @@ def _show_score(records: Iterable[Record], name: str) -> None:
         say(f"{number(record['relevance_score'])} of 10  {name}")
         if record["relevance_level"] is not None:
             action = record["action"]
-            say(
-                f"{record['relevance_level']}: {ACTION_WORDS.get(action) or scores.LANE_WORDS.get(action, action)}"
-            )
+            follows = ACTION_WORDS.get(action) or scores.LANE_WORDS.get(action, action)
+            say(f"{record['relevance_level']}: {follows}")
         _show_points(record["points"])
         if record.get("topic_relevance") is not None:
             word = "about the topic" if is_relevant(record) else "not about the topic"

@@ -10,10 +10,7 @@ import click
 from honeyguide.app.files import STDIN, read_lines
 from honeyguide.app.tools.pages import url_record, verdict_record
 from honeyguide.cli.command import CommandGroup
-from honeyguide.cli.options import (
-    address,
-    refusal,
-)
+from honeyguide.cli.options import address, refusal
 from honeyguide.cli.output import (
     Column,
     emit,
@@ -86,11 +83,8 @@ def normalize(urls: tuple[str, ...], base: str | None) -> None:
 def classify(hrefs: tuple[str, ...], base: str, seed: str | None) -> None:
     """Print whether links lead inside the site, outside, or nowhere a crawler goes, and the rule that decided."""
     page = Url.parse(base)
-    emit(
-        (verdict_record(href, page, seed) for href in _texts(hrefs)),
-        columns(UrlVerdictRecord),
-        _show_verdicts,
-    )
+    records = (verdict_record(href, page, seed) for href in _texts(hrefs))
+    emit(records, columns(UrlVerdictRecord), _show_verdicts)
 
 
 def _show_verdicts(records: Iterable[Record]) -> None:

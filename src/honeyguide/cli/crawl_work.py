@@ -28,7 +28,7 @@ from honeyguide.app.files import (
 from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
 from honeyguide.app.tools.kept import ContentKeeper, ContentWish, PageChoice, PageExport, choose, pages_of
 from honeyguide.cli import stopping
-from honeyguide.cli.crawling.lines import (
+from honeyguide.cli.crawl_lines import (
     PrintedPages,
     TopPages,
     begin_output,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from honeyguide.app.crawl import CrawlResult, PageAttachments, Run, Store
     from honeyguide.app.files import Folder
     from honeyguide.cli.commands.crawl import OutputOptions
-    from honeyguide.cli.crawling.lines import Output
+    from honeyguide.cli.crawl_lines import Output
     from honeyguide.core.records import Record
 
 _NOTES = 5  # about seeds that were not fetched
