@@ -89,10 +89,10 @@ def test_a_store_on_which_a_crawl_works_is_left_alone(run: Run, folder: Path) ->
         run("crawl", home, "--topic", "fire", *QUICK)
     file = folder / "honeyguide.db"
     with closing(sqlite3.connect(file)) as db, db:
-        values = ("elsewhere", os.getpid(), "token", time.time(), time.time() + 60)
-        db.execute(
-            "INSERT INTO worker (host, pid, token, seen_at, expires_at) VALUES (?, ?, ?, ?, ?)", values
-        )
+        now = time.time()
+        values = ("elsewhere", os.getpid(), "token", now, now, now + 60)
+        names = "host, pid, token, started_at, seen_at, expires_at"
+        db.execute(f"INSERT INTO worker ({names}) VALUES (?, ?, ?, ?, ?, ?)", values)
     for words in (("delete", "1"), ("compact",)):
         result = run("runs", *words)
         assert result.exit_code == 1
