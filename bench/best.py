@@ -1,45 +1,69 @@
-"""How many of the best pages are about a topic: `python -m bench.best STORE LIST`.
+"""How many of the best pages of a manual are about a topic: `python -m bench.best python=DIR postgresql=DIR …`.
 
-STORE is the store of a crawl with a topic. LIST names, one on each line, the end of the URL of every page that is about the topic; it
-was written from the manual's own contents before the crawl. The pages of the store are taken as
-they were fetched, by `relevance_score` alone, and as `export pages --top` takes them.
+DIR is the manual of a Debian package, which is served and crawled here. `bench/lists` names, one on each line, the end of the URL of every
+page that is about the topic; each list was written from the manual's own contents before the crawl. The pages are taken as they were
+fetched, by `relevance_score` alone, and as `export pages --top` takes them: the best 30, and the best N for a list of N pages.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from bench.apart import run_apart, site
+from bench.crawl import our_command
 from honeyguide.app.tools.kept import PageChoice, choose, stored_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+LISTS = Path(__file__).with_name("lists")
+MANUALS = {
+    "python": ("Python 3.11", "asyncio|coroutine|event loop", "python.txt"),
+    "postgresql": ("PostgreSQL 15", "text search|tsvector|tsquery", "postgres.txt"),
+    "octave": ("Octave 7", "sparse", "octave.txt"),
+    "django": ("Django 3.2", r"\bforms?\b|formsets?|modelform", "django.txt"),
+}
+_TOP = 30
 
 
 def main() -> None:
-    """Print how many of the best pages are on the list, before and after."""
+    """Print a table with a row for each manual."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("store")
-    parser.add_argument("wanted", type=Path)
-    parser.add_argument("--top", type=int, default=30)
-    options = parser.parse_args()
-    wanted = tuple(
-        "/" + line.strip() for line in options.wanted.read_text("utf-8").splitlines() if line.strip()
+    parser.add_argument("manuals", nargs="+", metavar="NAME=DIR", help=f"of {', '.join(MANUALS)}")
+    named = dict(pair.split("=", 1) for pair in parser.parse_args().manuals)
+    print(
+        f"| manual, topic | on the list | first fetched | by `relevance_score` | `--top` | `--top {_TOP} --min-relevance 0.5` |"
     )
-    with stored_pages(options.store) as pages:
-        stored = list(pages)
-        records = [page.record for page in stored if page.record["relevance_score"] is not None]
-        by_score = sorted(records, key=lambda record: -record["relevance_score"])[: options.top]
-        best = [page.record for page in choose(stored, PageChoice(top=options.top))]
-        relevant = [page.record for page in choose(stored, PageChoice(min_relevance=0.5, top=options.top))]
-    fetched = sum(record["url"].endswith(wanted) for record in records)
-    print(f"{len(records)} pages, {len(wanted)} on the list, {fetched} of them fetched")
-    for name, chosen in (
-        ("first fetched", records[: options.top]),
-        ("by relevance_score", by_score),
-        ("--top", best),
-        ("--top --min-relevance 0.5", relevant),
-    ):
-        right = sum(record["url"].endswith(wanted) for record in chosen)
-        others = [record["url"].rpartition("/")[2] for record in chosen if not record["url"].endswith(wanted)]
-        print(f"{name}: {right} of {len(chosen)}; others: {', '.join(others[:30])}")
+    print("|---|--:|--:|--:|--:|--:|")
+    for name, folder in named.items():
+        title, topic, wanted = MANUALS[name]
+        lines = LISTS.joinpath(wanted).read_text("utf-8").split()
+        cells = _cells(Path(folder), topic, tuple(f"/{line}" for line in lines))
+        print(f"| {title}, `{topic.replace('|', chr(92) + '|')}` | {len(lines)} | {' | '.join(cells)} |")
+
+
+def _cells(folder: Path, topic: str, wanted: tuple[str, ...]) -> Iterator[str]:
+    asked = argparse.Namespace(folder=folder, url=None, log=None)
+    with tempfile.TemporaryDirectory(prefix="bench-best-") as home, site(asked):
+        run_apart(our_command(asked.url, topic, 10_000, "--no-keep"), home, expected=(0, 3))
+        with stored_pages(str(Path(home, "honeyguide.db"))) as pages:
+            stored = list(pages)
+    records = [page.record for page in stored if page.record["relevance_score"] is not None]
+
+    def right(chosen: Sequence[Any]) -> str:
+        return f"{sum(record['url'].endswith(wanted) for record in chosen)} of {len(chosen)}"
+
+    def best(top: int, least: float | None = None) -> list[Any]:
+        return [page.record for page in choose(stored, PageChoice(min_relevance=least, top=top))]
+
+    by_score = sorted(records, key=lambda record: -record["relevance_score"])
+    for order in (records, by_score):
+        yield f"{right(order[:_TOP])}, {right(order[: len(wanted)])}"
+    yield f"{right(best(_TOP))}, {right(best(len(wanted)))}"
+    yield right(best(_TOP, 0.5))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A crawl beside Scrapy and Crawlee: `python -m bench.crawl --url http://127.0.0.1:PORT/ --log access.log [-o table.md]`.
+"""A crawl beside Scrapy and Crawlee: `python -m bench.crawl --folder DIR [-o table.md]`.
 
 Owns: who takes part, the table. Must not know: how a process is measured (`apart.py`).
 Start reading at `main`; a peer's process starts at `_run`.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import honeyguide
-from bench.apart import AccessLog, Request, Used, run_apart
+from bench.apart import AccessLog, Request, Used, add_site, run_apart, site
 from bench.peers import offered
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Entrant:
 
 ENTRANTS = (
     Entrant(OURS),
+    Entrant(f"{OURS}, pages kept", is_kept=True),
     Entrant("Scrapy CrawlSpider", "scrapy"),
     Entrant("Scrapy CrawlSpider, queue on disk", "scrapy", is_kept=True),
     Entrant("Crawlee ParselCrawler", "crawlee", "ParselCrawler"),
@@ -59,8 +60,9 @@ _NOTES = f"""\
   one page costs. Memory is the peak. Medians of interleaved rounds, each starting with another entrant; in a round each crawls
   again until its time is over (`--seconds`), and the mean counts: so a machine with other work is as hard on all of them.
 - Pages and megabytes are those of the server's access log.
-- Honeyguide is the command as installed (`--delay 0 --allow-private --quiet`): it scores each link and page, keeps queue, links
-  with their reasons and pages in SQLite with a commit for every few pages, watches for traps and writes a record per page.
+- Honeyguide is the command as installed (`--no-keep --delay 0 --allow-private --quiet`): it scores each link and page, keeps queue and
+  links with their reasons in SQLite with a commit for every few pages, watches for traps and writes a record per page. *Pages kept*
+  is without `--no-keep`: the store has the pages themselves, too.
 - Scrapy: `CrawlSpider` with one `Rule(LinkExtractor(allow_domains=…), follow=True)` whose callback reads the title;
   {CONCURRENCY} requests at once; no output. *On disk* is `JOBDIR`.
 - Crawlee: `enqueue_links()` and the title; storage in memory, or *on disk* by its default storage client.
@@ -74,7 +76,8 @@ def main() -> None:
     if asked.run is not None:
         _run(ENTRANTS[asked.run], asked)
         return
-    report = "\n".join(_report(asked))
+    with site(asked):
+        report = "\n".join(_report(asked))
     if asked.output:
         asked.output.write_text(report, encoding="utf-8")
     else:
@@ -83,8 +86,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.crawl", description="Compare crawls of a site.")
-    parser.add_argument("--url", required=True, help="where to start")
-    parser.add_argument("--log", type=Path, help="the server's access log (not needed with --run)")
+    add_site(parser)
     parser.add_argument("--pages", type=int, default=10_000, help="at most so many pages (default: all)")
     parser.add_argument("--topic", default=TOPIC, help="what ours looks for (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default %(default)s)")
@@ -97,10 +99,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", help="a part of a name; may be repeated")
     parser.add_argument("-o", "--output", type=Path, help="write the Markdown here")
     parser.add_argument("--run", type=int, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.run is None and asked.log is None:
-        parser.error("--log is needed: pages are counted by the server")
-    return asked
+    return parser.parse_args()
 
 
 # --- the table --------------------------------------------------------------------------------------------------
@@ -199,7 +198,9 @@ def _crawl(entrant: Entrant, asked: argparse.Namespace, log: AccessLog, pages: i
     log.take()
     with tempfile.TemporaryDirectory(prefix="bench-crawl-", ignore_cleanup_errors=True) as folder:
         if entrant.package is None:
-            used = run_apart(our_command(asked.url, asked.topic, pages), folder, expected=(0, _PARTIAL))
+            kept = () if entrant.is_kept else ("--no-keep",)
+            command = our_command(asked.url, asked.topic, pages, *kept)
+            used = run_apart(command, folder, expected=(0, _PARTIAL))
         else:
             number = str(ENTRANTS.index(entrant))
             command = [

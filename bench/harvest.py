@@ -1,4 +1,4 @@
-"""Relevant pages among the first fetches, beside other focused crawlers: `python -m bench.harvest --url … --log … --topic P`.
+"""Relevant pages among the first fetches, beside other focused crawlers: `python -m bench.harvest --folder DIR --topic P`.
 
 Owns: who takes part, the judge, the table. Must not know: how a process is run (`apart.py`), how our crawl decides.
 Start reading at `main`; the judge is `is_relevant`; a peer's process starts at `_run`.
@@ -25,7 +25,7 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import urlopen
 
 import honeyguide
-from bench.apart import AccessLog, run_apart
+from bench.apart import AccessLog, add_site, run_apart, site
 from bench.crawl import our_command
 from bench.peers import offered
 from honeyguide import parse_page
@@ -80,7 +80,8 @@ def main() -> None:
     if asked.run is not None:
         _run(ENTRANTS[asked.run], asked)
         return
-    report = "\n".join(_report(asked))
+    with site(asked):
+        report = "\n".join(_report(asked))
     if asked.output:
         asked.output.write_text(report, encoding="utf-8")
     else:
@@ -89,8 +90,7 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.harvest", description="Compare focused crawls.")
-    parser.add_argument("--url", required=True, help="where to start")
-    parser.add_argument("--log", type=Path, help="the server's access log")
+    add_site(parser)
     parser.add_argument(
         "--topic", action="append", help="may be repeated (default: four of the Python manual)"
     )
@@ -98,8 +98,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-o", "--output", type=Path, help="write the Markdown here")
     parser.add_argument("--run", type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.run is None and asked.log is None:
-        parser.error("--log is needed: what was fetched is read from it")
     asked.topic = tuple(asked.topic or TOPICS)
     return asked
 

@@ -1,17 +1,18 @@
 """Make the tables of docs/benchmarks.md anew, each with its date and command.
 
     python tools/benchmarks.py --list                                    every benchmark, and what it needs
-    python tools/benchmarks.py --set pages=DIR --set python=DIR …        run all whose needs are met, name the others
+    python tools/benchmarks.py --set sites=FILE --set labels=FILE …      run all whose needs are met, name the others
     python tools/benchmarks.py --only plan --only steady                 run some
 
 Run it from the root of the repository, in an environment with the group `bench` (`pip install -e . --group bench`). A benchmark stands
 between `<!-- bench: NAME -->` and `<!-- /bench -->` on the page; its date, command and output are replaced there, and the prose
-around it is left alone. Start reading at `BENCHES`.
+around it is left alone. What each setting stands for is in bench/README.md. Start reading at `BENCHES`.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -46,6 +47,20 @@ class Bench:
         return settings + [f"the module {peer}" for peer in self.peers.split() if find_spec(peer) is None]
 
 
+# Manuals of Debian packages, where these install them.
+HERE = {
+    "python": "/usr/share/doc/python3.11/html",
+    "postgresql": "/usr/share/doc/postgresql-doc-15/html",
+    "pages": "/usr/share/doc",
+}
+_TOPICS = (
+    "replication|standby",
+    "trigger|event trigger",
+    "window function|aggregate",
+    "backup|restore|pg_dump",
+)
+_ASKED = " ".join(f"--topic '{topic}'" for topic in _TOPICS)
+_PYTHON_TOPICS = "--topic 'asyncio|coroutine|event loop' --topic 'unicode|codec|encoding' --topic 'socket|network' --topic 'thread|lock|semaphore'"
 BENCHES = (
     Bench("parts", "python -m bench --pages {pages}", "scrapy crawl4ai w3lib courlan yarl ada_url rank_bm25 bm25s bs4 lxml"),
     Bench("picks", "python -m bench.picks --sites {sites} --gold {labels} --chromium {chromium} --rounds 3", "crawl4ai"),
@@ -53,13 +68,14 @@ BENCHES = (
     Bench("content-blogs", "python -m bench.content {blogs} --peers", "trafilatura crawl4ai"),
     Bench("kept", "python -m bench.kept {manuals} --pages 10000"),
     Bench("relevance", "python -m bench.relevance {labelled_sites}"),
-    Bench("best", "python -m bench.best {store} {list} --top 30"),
-    Bench("crawl", "python -m bench.crawl --url {python_url} --log {log}", "scrapy crawlee"),
+    Bench("best", "python -m bench.best python={python} postgresql={postgresql}"),
+    Bench("crawl", "python -m bench.crawl --folder {python} --rounds 4", "scrapy crawlee"),
+    Bench("crawl-postgresql", "python -m bench.crawl --folder {postgresql} --rounds 4", "scrapy crawlee"),
     Bench("steady", "python -m bench.steady --pages 100000"),
-    Bench("harvest", "python -m bench.harvest --url {python_url} --log {log}", "crawl4ai trafilatura"),
-    Bench("harvest-postgresql", "python -m bench.harvest --url {postgresql_url} --log {log}", "crawl4ai trafilatura"),
+    Bench("harvest", "python -m bench.harvest --folder {python}", "crawl4ai trafilatura"),
+    Bench("harvest-postgresql", f"python -m bench.harvest --folder {{postgresql}} {_ASKED}", "crawl4ai trafilatura"),
     Bench("first-sight", "python -m bench.first_sight {first_sight} --peers {peer_python}"),
-    Bench("plugins", "python -m bench.plugins {python_manual} /contents.html --topic 'asyncio|coroutine|event loop'", "scrapy crawlee crawl4ai"),
+    Bench("plugins", f"python -m bench.plugins {{python}} /contents.html {_PYTHON_TOPICS}", "scrapy crawlee crawl4ai"),
     Bench("plan", "python -m bench.plan --rows 10000000", "polars duckdb"),
     Bench("charset", "python tools/check_charset.py {languages} --most 40", "charset_normalizer"),
 )  # fmt: skip
@@ -95,7 +111,8 @@ def run(bench: Bench, given: dict[str, str]) -> None:
     """Run a benchmark; what it prints replaces its table."""
     command = shlex.split(bench.command.format_map(given))
     words = [sys.executable, *command[1:]]
-    done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(words, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603 - ours
     if done.returncode:
         say(f"{bench.name}: failed with {done.returncode}; its table stays as it is")
         return
@@ -127,7 +144,8 @@ def main() -> int:
         help="what a command needs; may be repeated",
     )
     asked = parser.parse_args()
-    given = dict(pair.split("=", 1) for pair in asked.set if "=" in pair)
+    here = {name: folder for name, folder in HERE.items() if Path(folder).is_dir()}
+    given = {**here, **dict(pair.split("=", 1) for pair in asked.set if "=" in pair)}
     for bench in BENCHES:
         if asked.only and bench.name not in asked.only:
             continue

@@ -105,7 +105,9 @@ def main() -> None:
             profile = folder / f"mine{number}.toml"
             client.ask("/what-if/save", {"what": "profile", "path": str(profile)})
             ours = asyncio.run(records(kept, profile.read_text("utf-8"), sites))
-            differ = sum(one != other for one, other in zip(ours, replayed(kept, profile, sites, folder), strict=True))
+            differ = sum(
+                one != other for one, other in zip(ours, replayed(kept, profile, sites, folder), strict=True)
+            )
             wrong += differ
             sys.stdout.write(
                 f"{key} = {value}: {last['changed']} of {last['of']} sites change, {cpu_s:.2f} s CPU; "
