@@ -13,7 +13,7 @@ import os
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from honeyguide.adapters.store.common.contents import MAX_BYTES, pack, unpack
 from honeyguide.adapters.store.sqlite.files import connect, open_to_read
@@ -24,7 +24,7 @@ from honeyguide.errors import AddressRefusedError, FetchError, NotKeptError, Sto
 from honeyguide.ports.fetch import Fetched, Headers, Part, Rendered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Self
 
     from honeyguide.core.page.page import Head
@@ -47,6 +47,7 @@ _SCHEMA = (
 )
 _OTHER = "is not a file of pick --keep; name another, or a new one"
 _DAMAGED = "is damaged, or was changed by another program; make it anew with pick --keep"
+_Made = TypeVar("_Made")
 # What SQLite and hostile rows raise.
 _DAMAGES = (sqlite3.Error, UrlError, ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
@@ -173,13 +174,18 @@ class AnswerFile:
         if len(body) <= _MAX_MADE:
             self._insert(name, part, mark, body)
 
-    def get_made(self, name: str, part: str, mark: str) -> Any:
-        """Give what was made of answers; None if there is nothing, or something else made it."""
-        row = self._db.execute(
-            "SELECT codec, size, body FROM answer WHERE url = ? AND part = ? AND outcome = ? AND size <= ?",
-            (name, part, json.dumps(mark), _MAX_MADE),
-        ).fetchone()
-        return None if row is None else json.loads(unpack(*row).decode("utf-8", "surrogatepass"))
+    def get_made(
+        self, name: str, part: str, mark: str, read: Callable[[Any], _Made] = lambda value: value
+    ) -> _Made | None:
+        """Give what was made of answers, as `read` reads it; None if there is nothing, something else made it, or it is damaged."""
+        try:
+            row = self._db.execute(
+                "SELECT codec, size, body FROM answer WHERE url = ? AND part = ? AND outcome = ? AND size <= ?",
+                (name, part, json.dumps(mark), _MAX_MADE),
+            ).fetchone()
+            return None if row is None else read(json.loads(unpack(*row).decode("utf-8", "surrogatepass")))
+        except _DAMAGES:
+            return None  # it is made again
 
 
 def _written(outcome: _Outcome) -> object:
@@ -322,19 +328,13 @@ class KeptReader(RememberingReader):
 
     def _read(self, way: str, body: bytes, url: Url, content_type: str | None) -> Page:
         part = f"read as {way}"
-        if not self._keeps and (known := self._known(url, part)) is not None:
+        known = None if self._keeps else self._file.get_made(url.as_linked, part, self._mark, _page_read)
+        if known is not None:
             return known
         page: Page = getattr(self._reader, way)(body, url, content_type)
         if self._keeps:
             self._file.put_made(url.as_linked, part, self._mark, _page_written(page))
         return page
-
-    def _known(self, url: Url, part: str) -> Page | None:
-        try:
-            found = self._file.get_made(url.as_linked, part, self._mark)
-            return None if found is None else _page_read(found)
-        except _DAMAGES:
-            return None  # the body is there, too
 
 
 def _page_written(page: Page) -> object:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -57,10 +56,7 @@ class Answers:
 
     def record(self, site: str, like: Record) -> Record | None:
         """Give the record of a site if it was kept, and made by this code with a profile and options `like` those given."""
-        try:
-            found = self.file.get_made(site, _RECORD, code_mark())
-        except (sqlite3.Error, ValueError, TypeError, RecursionError):
-            return None
+        found = self.file.get_made(site, _RECORD, code_mark())
         is_same = isinstance(found, dict) and all(found.get(name) == value for name, value in like.items())
         return found if is_same else None
 

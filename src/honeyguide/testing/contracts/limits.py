@@ -35,9 +35,13 @@ class LimitsContract(StoreSuite):
 
     def make_queue(self, *links: Discovered) -> Queue:
         """Make a queue with something in it."""
-        queue = self.store.queue(self.store.runs.begin(spec(), 0.0))
+        queue = self.open_queue()
         queue.add(links)
         return queue
+
+    def open_queue(self) -> Queue:
+        """Open the queue of the run, as a process does that resumes it."""
+        return self.store.queue(self.store.runs.begin(spec(), 0.0))
 
     def row(self, queue: Queue, path: str) -> FrontierRow:
         """Give what a queue tells of a URL, and insist on it."""

@@ -307,19 +307,15 @@ class StoreContract(LimitsContract):
         ]
 
     def test_leases_left_behind_are_adopted_in_claim_order(self) -> None:
-        run = self.store.runs.begin(spec(), 0.0)
-        queue = self.store.queue(run)
-        queue.add([found(f"/{n}") for n in range(4)])
+        queue = self.make_queue(*(found(f"/{n}") for n in range(4)))
         queue.claim(ask(limit=3))
-        adopted = self.store.queue(run).adopt(ask(700.0, limit=2))
+        adopted = self.open_queue().adopt(ask(700.0, limit=2))
         assert paths(adopted) == ["/0", "/1"]
         assert [(lease.claim, lease.attempt) for lease in adopted] == [(1, 1), (2, 1)]
-        assert paths(self.store.queue(run).claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
+        assert paths(self.open_queue().claim(ask(700.0, limit=9)).leases) == ["/2", "/3"]
 
     def test_leases_that_were_released_are_adopted_at_once(self) -> None:
-        run = self.store.runs.begin(spec(), 0.0)
-        queue = self.store.queue(run)
-        queue.add([found(f"/{n}") for n in range(4)])
+        queue = self.make_queue(*(found(f"/{n}") for n in range(4)))
         queue.claim(ask(limit=2))
         queue.release(0.0)
-        assert paths(self.store.queue(run).adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+        assert paths(self.open_queue().adopt(ask(1.0, limit=9))) == ["/0", "/1"]
