@@ -40,14 +40,14 @@ SIZES = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
 
 
 @contextmanager
-def served(command: list[str], folder: str) -> Iterator[str]:
-    """Run a studio; gives its address."""
+def served(command: list[str], folder: str) -> Iterator[tuple[str, int]]:
+    """Run a studio; gives its address and its process."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:  # noqa: S603 - ourselves
         try:
             for line in process.stdout or ():
                 if found := re.search(r"http://\S+token=\S+", line):
-                    yield found[0]
+                    yield found[0], process.pid
                     break
         finally:
             process.terminate()

@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import threading
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
-from click.testing import CliRunner
+from studio_server import Client, Made, opened, run
 
 from honeyguide.adapters.store.common import browse
 from honeyguide.app.views import stores
@@ -27,14 +23,13 @@ from honeyguide.app.views.stores import (
     read_summary,
 )
 from honeyguide.app.views.what_if import WhatIf, toml_text
-from honeyguide.cli.main import root
 from honeyguide.studio.saving import unsaved
-from honeyguide.studio.server import EVENTS, POSTS, VIEWS, Studio, serve
-from honeyguide.studio.shell import Sources
+from honeyguide.studio.server import EVENTS, POSTS, VIEWS
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 HOSTILE = '</title><script>alert(1)</script><img src=x onerror="alert(2)">'
 PROSE = "We repair roofs, every day, for owners of buildings of every size. " * 6
@@ -50,20 +45,6 @@ def site() -> LoopbackServer:
         for name in LINKS
     }
     return LoopbackServer({path: response(text.encode()) for path, text in {"/": home, **pages}.items()})
-
-
-@dataclass(frozen=True)
-class Made:
-    """Files of one pick and one crawl, and the address of the site, which is gone."""
-
-    folder: Path
-    address: str
-
-
-def run(*args: str) -> Any:
-    result = CliRunner().invoke(root, args, prog_name="honeyguide")
-    assert result.exit_code in (0, 3), result.output
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -86,77 +67,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(folder, address)
 
 
-class Browser:
-    """Asks a studio as a browser does, or as an attacker would."""
-
-    def __init__(self, studio: Studio) -> None:
-        self.studio = studio
-        self.origin = f"http://127.0.0.1:{studio.port}"
-        self.cookie = f"{studio.cookie}={studio.token}"
-
-    def ask(
-        self, path: str, method: str = "GET", body: str | None = None, **headers: str
-    ) -> tuple[int, dict[str, str], str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.studio.port)
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        connection.request(method, path, body, sent)
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
-        return answer.status, dict(answer.getheaders()), text
-
-    def get(self, path: str) -> str:
-        status, _, text = self.ask(path, Cookie=self.cookie)
-        assert status == 200, text
-        return text
-
-    def json(self, path: str) -> Any:
-        return json.loads(self.get(path))
-
-    def post(self, path: str, value: Any) -> Any:
-        _, _, text = self.ask(path, "POST", json.dumps(value), Cookie=self.cookie, Origin=self.origin)
-        return json.loads(text)
-
-    def events(self, path: str) -> list[Any]:
-        return [json.loads(line[6:]) for line in self.get(path).splitlines() if line.startswith("data: ")]
-
-
-@contextmanager
-def opened(made: Made) -> Iterator[Browser]:
-    """Serve in a thread until the block ends."""
-    loop, ready = asyncio.new_event_loop(), threading.Event()
-    tasks: list[asyncio.Task[None]] = []
-
-    def work() -> None:
-        asyncio.set_event_loop(loop)
-        with ExitStack() as stack:
-            answers = stack.enter_context(
-                opened_answers(str(made.folder / "kept.db"), keeps=False, replays=True)
-            )
-            studio = Studio(
-                Sources(str(made.folder / "store.db"), str(made.folder / "picks.jsonl"), WhatIf(answers))
-            )
-            found.append(studio)
-            tasks.append(loop.create_task(serve(studio, lambda _: ready.set())))
-            with suppress(asyncio.CancelledError):
-                loop.run_until_complete(tasks[0])
-            loop.run_until_complete(loop.shutdown_default_executor())
-
-    found: list[Studio] = []
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert ready.wait()
-    try:
-        yield Browser(found[0])
-    finally:
-        loop.call_soon_threadsafe(tasks[0].cancel)
-        thread.join()
-        loop.close()
-
-
 @pytest.fixture(scope="module")
-def browser(made: Made) -> Iterator[Browser]:
-    with opened(made) as found:
+def browser(made: Made) -> Iterator[Client]:
+    with opened(made.folder) as found:
         yield found
 
 
@@ -172,7 +85,7 @@ PLACES = [
 ]
 
 
-def test_it_listens_on_loopback_alone(browser: Browser) -> None:
+def test_it_listens_on_loopback_alone(browser: Client) -> None:
     assert browser.studio.address.startswith("http://127.0.0.1:")
     with pytest.raises(ConnectionRefusedError):
         http.client.HTTPConnection("127.0.0.2", browser.studio.port).connect()
@@ -195,7 +108,7 @@ def test_it_listens_on_loopback_alone(browser: Browser) -> None:
     ],
 )
 def test_every_route_refuses_strangers(
-    browser: Browser, path: str, headers: dict[str, str], status: int
+    browser: Client, path: str, headers: dict[str, str], status: int
 ) -> None:
     known = {} if status == 401 else {"Cookie": browser.cookie}
     answer = browser.ask(path, **{**known, **headers})
@@ -205,12 +118,12 @@ def test_every_route_refuses_strangers(
 
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("origin", [None, "http://evil.example", "null"])
-def test_no_other_page_can_post(browser: Browser, path: str, origin: str | None) -> None:
+def test_no_other_page_can_post(browser: Client, path: str, origin: str | None) -> None:
     headers = {"Cookie": browser.cookie} | ({} if origin is None else {"Origin": origin})
     assert browser.ask(path, "POST", "{}", **headers)[0] == 403
 
 
-def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(browser: Browser) -> None:
+def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(browser: Client) -> None:
     status, headers, _ = browser.ask(f"/pick?token={browser.studio.token}")
     assert (status, headers["Location"]) == (303, "/pick")
     cookie = headers["Set-Cookie"]
@@ -220,7 +133,7 @@ def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(browser: Brows
 
 
 @pytest.mark.parametrize("path", ["/", "/pick", "/what-if", "/crawl", "/plan", "/nothing", "/studio.js"])
-def test_nothing_from_elsewhere_may_run_or_load(browser: Browser, path: str) -> None:
+def test_nothing_from_elsewhere_may_run_or_load(browser: Client, path: str) -> None:
     _, headers, _ = browser.ask(path, Cookie=browser.cookie)
     policy = headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
@@ -229,7 +142,7 @@ def test_nothing_from_elsewhere_may_run_or_load(browser: Browser, path: str) -> 
     assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_a_post_that_is_no_json_is_one_sentence(browser: Browser) -> None:
+def test_a_post_that_is_no_json_is_one_sentence(browser: Client) -> None:
     for body in ("{", "[]", "[" * 100_000, ""):
         status, _, text = browser.ask(
             "/what-if/label", "POST", body, Cookie=browser.cookie, Origin=browser.origin
@@ -245,7 +158,7 @@ SHOWN = ["/", "/pick", "/pick/site?n=0", "/pick/find?search=alert", "/what-if", 
 
 
 @pytest.mark.parametrize("path", SHOWN)
-def test_what_pages_say_is_text(browser: Browser, path: str) -> None:
+def test_what_pages_say_is_text(browser: Client, path: str) -> None:
     text = browser.get(path)
     assert "<script>alert" not in text
     assert "<img" not in text
@@ -256,12 +169,12 @@ def test_what_pages_say_is_text(browser: Browser, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", SHOWN)
-def test_every_view_has_a_twin_in_json(browser: Browser, path: str) -> None:
+def test_every_view_has_a_twin_in_json(browser: Client, path: str) -> None:
     name, _, query = path.partition("?")
     assert browser.json(f"{'/index' if name == '/' else name}.json?{query}")
 
 
-def test_a_site_has_picks_and_all_candidates_with_their_rules(browser: Browser, made: Made) -> None:
+def test_a_site_has_picks_and_all_candidates_with_their_rules(browser: Client, made: Made) -> None:
     record = json.loads((made.folder / "picks.jsonl").read_text("utf-8"))
     text = browser.get("/pick/site?n=0")
     for page in record["selected"]:
@@ -270,7 +183,7 @@ def test_a_site_has_picks_and_all_candidates_with_their_rules(browser: Browser, 
         assert page["rejected"] is None or page["rejected"]["rule"] in text
 
 
-def test_pages_are_searched_filtered_sorted_and_paged(browser: Browser) -> None:
+def test_pages_are_searched_filtered_sorted_and_paged(browser: Client) -> None:
     every = browser.json("/crawl/pages.json?run=1&sort=oldest")
     assert len(every) > 5
     assert [one["url"] for one in browser.json("/crawl/pages.json?run=1&sort=newest")] == [
@@ -287,14 +200,14 @@ def test_pages_are_searched_filtered_sorted_and_paged(browser: Browser) -> None:
     assert relevant == [one for one in reversed(every) if (one["topic_relevance"] or 0) >= 0.5]
 
 
-def test_why_is_the_record_of_explain(browser: Browser, made: Made) -> None:
+def test_why_is_the_record_of_explain(browser: Client, made: Made) -> None:
     said = run("explain", "/gutters", "--store", f"{made.folder}/store.db", "--format", "jsonl").stdout
     assert browser.json("/why.json?url=/gutters")["steps"] == json.loads(said)["steps"]
     assert browser.json("/why.json?url=/gutters")["url"] == json.loads(said)["url"]
 
 
 def test_a_page_is_found_and_each_way_to_get_it_in_was_tried(made: Made) -> None:
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         (found,) = [one for one in browser.json("/pick/find.json?search=windows") if not one["rank"]]
         query = urlencode({"n": 0, "url": found["url"]})
         assert "/pick/ways?" in browser.get("/pick/find?search=windows")
@@ -342,7 +255,7 @@ def test_the_tree_of_a_large_run_is_drawn_and_can_be_counted(
 
 
 def test_of_a_large_run_the_newest_pages_are_searched_first(
-    browser: Browser, made: Made, monkeypatch: pytest.MonkeyPatch
+    browser: Client, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, query = str(made.folder / "store.db"), PageQuery(1, sort="url")
     everything, is_exact = list_pages(store, query)
@@ -363,7 +276,7 @@ def test_of_a_large_run_the_newest_pages_are_searched_first(
 
 
 def test_the_summary_of_a_large_run_is_an_estimate_and_says_so(
-    browser: Browser, made: Made, monkeypatch: pytest.MonkeyPatch
+    browser: Client, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = str(made.folder / "store.db")
     exact, first = read_summary(store, 1, is_exact=True), read_summary(store, 1)
@@ -381,7 +294,7 @@ def test_the_summary_of_a_large_run_is_an_estimate_and_says_so(
 
 
 def test_the_plan_of_a_large_store_ranks_a_part_and_says_so(
-    browser: Browser, made: Made, monkeypatch: pytest.MonkeyPatch
+    browser: Client, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = str(made.folder / "store.db")
     whole = read_plan(store, 100)
@@ -400,7 +313,7 @@ def test_the_plan_of_a_large_store_ranks_a_part_and_says_so(
     assert "Rank all of them" not in browser.get("/plan?all=1")
 
 
-def test_what_changes_slowly_is_told_live(browser: Browser) -> None:
+def test_what_changes_slowly_is_told_live(browser: Client) -> None:
     *_, last = browser.events("/crawl/live/events?run=1")
     assert {"queue", "rejected", "learnt", "hosts"} == last["html"].keys()
     assert "<script" not in "".join(last["html"].values())
@@ -415,20 +328,20 @@ def test_freshness_rises_with_the_budget_and_visits_by_worth_are_no_worse(made: 
     assert all(0 <= point.equal <= point.best + 1e-6 <= 1 + 2e-6 for point in fresh.curve)
 
 
-def test_the_tree_counts_what_the_store_has(browser: Browser) -> None:
+def test_the_tree_counts_what_the_store_has(browser: Client) -> None:
     (top,) = [one for one in browser.json("/crawl/tree.json?run=1") if one["fetched"]]
     below = browser.json(f"/crawl/tree.json?run=1&below={top['name']}/")
     assert {one["name"] for one in below} >= {"services", "about", "blog/"}
     assert sum(one["fetched"] for one in below) == top["fetched"]
 
 
-def test_a_run_is_told_live(browser: Browser) -> None:
+def test_a_run_is_told_live(browser: Client) -> None:
     (event,) = browser.events("/crawl/live/events?run=1")
     assert event["done"]
     assert int(event["fetched"]) == len(browser.json("/crawl/pages.json?run=1"))
 
 
-def test_mistakes_in_an_address_are_one_sentence(browser: Browser) -> None:
+def test_mistakes_in_an_address_are_one_sentence(browser: Client) -> None:
     for path in (
         "/crawl/pages?run=x",
         "/crawl/pages?run=1&sort=evil",
@@ -443,7 +356,7 @@ def test_mistakes_in_an_address_are_one_sentence(browser: Browser) -> None:
 
 def test_looking_changes_no_file(made: Made) -> None:
     before = {path: path.read_bytes() for path in made.folder.iterdir()}
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         for path in SHOWN:
             browser.get(path)
         browser.post("/what-if/profile", {"key": "cap::cap", "value": 2})
@@ -458,7 +371,7 @@ def test_one_number_changes_text_picks_and_equals_a_replay(
     made: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         state = browser.post("/what-if/profile", {"key": "points:kind:team", "value": 99})
         assert state["problems"] == []
         assert '{ id = "team", points = 99 }' in state["toml"]
@@ -494,7 +407,7 @@ def test_one_number_changes_text_picks_and_equals_a_replay(
 
 
 def test_text_and_controls_are_in_step(made: Made) -> None:
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         text = browser.json("/what-if.json")["toml"]
         state = browser.post(
             "/what-if/profile", {"toml": f"{text}[strategy.portfolio]\ncap = 2\nquota = {{ hub = 1 }}\n"}
@@ -517,7 +430,7 @@ def test_text_and_controls_are_in_step(made: Made) -> None:
     ],
 )
 def test_a_mistake_is_shown_at_its_line_and_changes_nothing(made: Made, more: str, line: int) -> None:
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         text = browser.json("/what-if.json")["toml"]
         state = browser.post("/what-if/profile", {"toml": text + more})
         assert [one["line"] for one in state["problems"]] == [line]
@@ -525,7 +438,7 @@ def test_a_mistake_is_shown_at_its_line_and_changes_nothing(made: Made, more: st
 
 
 def test_a_hostile_profile_and_a_hostile_label_are_text(made: Made) -> None:
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         text = browser.json("/what-if.json")["toml"].replace(
             "with changes of ours", "</textarea><script>alert(1)</script>"
         )
@@ -544,7 +457,7 @@ def test_a_hostile_profile_and_a_hostile_label_are_text(made: Made) -> None:
         assert "<img" not in browser.get("/pick/site?n=0")
 
 
-def test_too_much_is_refused(browser: Browser) -> None:
+def test_too_much_is_refused(browser: Client) -> None:
     status, *_ = browser.ask(
         "/what-if/profile", "POST", " " * 3_000_000, Cookie=browser.cookie, Origin=browser.origin
     )
@@ -556,7 +469,7 @@ def test_labels_give_figures_and_are_saved_as_eval_reads_them(
     made: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         for name, label in (("services", "core"), ("about", "core"), ("team", "junk")):
             sent = {"site": made.address, "url": f"{made.address}{name}", "label": label}
             assert browser.post("/what-if/label", sent)["label"] == label
@@ -574,7 +487,7 @@ def test_labels_give_figures_and_are_saved_as_eval_reads_them(
 
 
 @pytest.mark.parametrize("path", ["other.txt", "/etc/passwd", "a\0.toml", 7])
-def test_nothing_else_is_ever_written(browser: Browser, path: object) -> None:
+def test_nothing_else_is_ever_written(browser: Client, path: object) -> None:
     assert browser.post("/what-if/save", {"what": "profile", "path": path})["error"]
 
 
@@ -582,7 +495,7 @@ def test_a_file_that_exists_is_replaced_only_if_the_user_says_so(made: Made, tmp
     target = tmp_path / "mine.toml"
     target.write_text("precious", "utf-8")
     sent = {"what": "profile", "path": str(target)}
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         for replace in (None, False, "yes", 1):
             answer = browser.post("/what-if/save", {**sent, "replace": replace})
             assert answer == {"exists": str(target), "said": f"{target} exists already. Nothing was written."}
@@ -595,7 +508,7 @@ def test_a_file_that_exists_is_replaced_only_if_the_user_says_so(made: Made, tmp
 
 def test_labels_say_where_they_are(made: Made, tmp_path: Path) -> None:
     sent = {"site": made.address, "url": f"{made.address}services", "label": "core"}
-    with opened(made) as browser:
+    with opened(made.folder) as browser:
         sources = browser.studio.sources
         assert "No page is labelled yet" in browser.get("/pick/site?n=0")
         assert unsaved(sources) == ""

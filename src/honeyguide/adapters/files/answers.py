@@ -361,9 +361,14 @@ def _page_read(value: Any) -> Page:
 
 
 def _link(url: str, order: int, occurrences: list[list[str]]) -> Link:
-    return Link(Url.parse(_text(url)), tuple(_occurrence(*one) for one in occurrences), int(order))
+    return Link(Url.parse(_text(url)), tuple([_occurrence(one) for one in occurrences]), int(order))
 
 
-def _occurrence(anchor: str, title: str, rel: str, position: str, *rest: str) -> Occurrence:
-    context, menu, heading = map(_text, rest)
-    return Occurrence(_text(anchor), _text(title), _text(rel), Position(position), context, menu, heading)
+def _occurrence(texts: list[str]) -> Occurrence:
+    """Read an occurrence; a file has thousands for each site, so its texts are checked together."""
+    anchor, title, rel, position, context, menu, heading = texts
+    "".join(texts)  # raises if one is no text
+    return Occurrence(anchor, title, rel, _POSITIONS[position], context, menu, heading)
+
+
+_POSITIONS = {position.value: position for position in Position}

@@ -58,10 +58,14 @@ class Look:
         self._strategy = strategy
         self._plan = profile.strategies[strategy]
         self.reads_text = bool(self._plan.looks.rules)
+        self._texts: dict[Url, str] = {}  # each page is compared with every other
 
     def text(self, page: Page) -> str:
         """Return what is measured of a page: its main text if the strategy looks at pages, else what the homepage lacks."""
-        return main_text(page, self._home) if self.reads_text else own_text(page, self._home)
+        if page.url not in self._texts:
+            read = main_text if self.reads_text else own_text
+            self._texts[page.url] = read(page, self._home)
+        return self._texts[page.url]
 
     def faults(self, selected: Iterable[Candidate], pages: Mapping[Url, Arrival]) -> dict[Url, Why]:
         """Say what is wrong with the selected pages; a page that is only `thin` may keep its place."""
