@@ -110,7 +110,7 @@ def look(folder: str, chromium: str) -> Iterator[tuple[str, bytes]]:
     from playwright.sync_api import expect, sync_playwright
 
     command = [sys.executable, "-m", "honeyguide", "studio", "--keep", "kept.db", "--no-open"]
-    with served(command, folder) as address, sync_playwright() as playwright:
+    with served(command, folder) as (address, _), sync_playwright() as playwright:
         base = address.partition("/?")[0]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page: Any = browser.new_context(

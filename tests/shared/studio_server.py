@@ -17,10 +17,28 @@ from honeyguide.app.views.what_if import WhatIf
 from honeyguide.cli.main import root
 from honeyguide.studio.server import Studio, serve
 from honeyguide.studio.shell import Sources
+from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+HOSTILE = '</title><script>alert(1)</script><img src=x onerror="alert(2)">'
+PROSE = "We repair roofs, every day, for owners of buildings of every size. " * 6
+LINKS = ("services", "about", "gutters", "siding", "windows", "team", "contact", "blog/news")
+
+
+def hostile_site() -> LoopbackServer:
+    """Make a site whose titles, link texts and addresses try to be markup."""
+    anchors = "".join(f"<a href=/{name}>{name} {HOSTILE}</a>" for name in LINKS)
+    hostile = '<a href="/x?a=%22%3E%3Cscript%3E&quot;onmouseover=alert(3)">odd</a><a href="javascript:alert(4)">js</a>'
+    home = f"<title>Roofs {HOSTILE.replace('<', '&lt;')}</title><nav>{anchors}{hostile}</nav><p>{PROSE}"
+    pages = {
+        f"/{name}": f"<title>{name} &lt;script&gt;</title><h1>{name}</h1><p>All about {name}. {PROSE}{name}"
+        for name in LINKS
+    }
+    return LoopbackServer({path: response(text.encode()) for path, text in {"/": home, **pages}.items()})
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,16 @@ def run(*args: str) -> Any:
     result = CliRunner().invoke(root, args, prog_name="honeyguide")
     assert result.exit_code in (0, 3), result.output
     return result
+
+
+def make(folder: Path) -> Made:
+    """Pick and crawl the hostile site into a folder."""
+    quick = ("--allow-private", "--delay", "0", "--quiet")
+    with served(hostile_site()) as (address,):
+        run("pick", address, *quick, "--keep", f"{folder}/kept.db", "-o", f"{folder}/picks.jsonl")
+        found = ("--store", f"{folder}/store.db", "-o", f"{folder}/pages.jsonl")
+        run("crawl", address, *quick, "--topic", "roof|gutter", *found)
+    return Made(folder, address)
 
 
 class Client:

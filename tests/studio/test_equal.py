@@ -83,7 +83,8 @@ def _lines(kept: Path, text: str) -> list[str]:
 
 def _replayed(kept: Path, sites: list[str], *options: str) -> list[str]:
     as_lines = ("--replay", f"{kept}/kept.db", "--no-timings", "--format", "jsonl", "--quiet")
-    return run("pick", *sites, *as_lines, *options).stdout.splitlines()
+    written: str = run("pick", *sites, *as_lines, *options).stdout
+    return written.splitlines()
 
 
 CHANGES: list[tuple[str, object]] = [

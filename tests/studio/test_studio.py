@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
-from studio_server import Client, Made, opened, run
+from studio_server import Client, Made, make, opened, run
 
 from honeyguide.adapters.store.common import browse
 from honeyguide.app.views import stores
@@ -25,46 +25,15 @@ from honeyguide.app.views.stores import (
 from honeyguide.app.views.what_if import WhatIf, toml_text
 from honeyguide.studio.saving import unsaved
 from honeyguide.studio.server import EVENTS, POSTS, VIEWS
-from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-HOSTILE = '</title><script>alert(1)</script><img src=x onerror="alert(2)">'
-PROSE = "We repair roofs, every day, for owners of buildings of every size. " * 6
-LINKS = ("services", "about", "gutters", "siding", "windows", "team", "contact", "blog/news")
-
-
-def site() -> LoopbackServer:
-    anchors = "".join(f"<a href=/{name}>{name} {HOSTILE}</a>" for name in LINKS)
-    hostile = '<a href="/x?a=%22%3E%3Cscript%3E&quot;onmouseover=alert(3)">odd</a><a href="javascript:alert(4)">js</a>'
-    home = f"<title>Roofs {HOSTILE.replace('<', '&lt;')}</title><nav>{anchors}{hostile}</nav><p>{PROSE}"
-    pages = {
-        f"/{name}": f"<title>{name} &lt;script&gt;</title><h1>{name}</h1><p>All about {name}. {PROSE}{name}"
-        for name in LINKS
-    }
-    return LoopbackServer({path: response(text.encode()) for path, text in {"/": home, **pages}.items()})
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("studio")
-    quick = ("--allow-private", "--delay", "0", "--quiet")
-    with served(site()) as (address,):
-        run("pick", address, *quick, "--keep", f"{folder}/kept.db", "-o", f"{folder}/picks.jsonl")
-        run(
-            "crawl",
-            address,
-            *quick,
-            "--topic",
-            "roof|gutter",
-            "--store",
-            f"{folder}/store.db",
-            "-o",
-            f"{folder}/pages.jsonl",
-        )
-    return Made(folder, address)
+    return make(tmp_path_factory.mktemp("studio"))
 
 
 @pytest.fixture(scope="module")
