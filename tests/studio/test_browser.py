@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from studio_server import Made, make, opened
 
-from honeyguide.app.views.stores import StoreBrowser
+from honeyguide.app.views.stores import read_live
 from honeyguide.demo import serve_demo
 from honeyguide.errors import HoneyguideError
 from honeyguide.report import write_report
@@ -240,7 +240,7 @@ def _has_run(store: str) -> bool:
     if not Path(store).exists():
         return False
     try:
-        return StoreBrowser(store).live(1) is not None
+        return read_live(store, 1) is not None
     except HoneyguideError:  # its tables are being made
         return False
 
