@@ -50,17 +50,18 @@ def _cells(folder: Path, topic: str, wanted: tuple[str, ...]) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="bench-best-") as home, site(asked):
         run_apart(our_command(asked.url, topic, 10_000, "--no-keep"), home, expected=(0, 3))
         with stored_pages(str(Path(home, "honeyguide.db"))) as pages:
-            stored = list(pages)
-    records = [page.record for page in stored if page.record["relevance_score"] is not None]
+            yield from _counts(list(pages), wanted)
 
+
+def _counts(stored: list[Any], wanted: tuple[str, ...]) -> Iterator[str]:
     def right(chosen: Sequence[Any]) -> str:
         return f"{sum(record['url'].endswith(wanted) for record in chosen)} of {len(chosen)}"
 
     def best(top: int, least: float | None = None) -> list[Any]:
         return [page.record for page in choose(stored, PageChoice(min_relevance=least, top=top))]
 
-    by_score = sorted(records, key=lambda record: -record["relevance_score"])
-    for order in (records, by_score):
+    records = [page.record for page in stored if page.record["relevance_score"] is not None]
+    for order in (records, sorted(records, key=lambda record: -record["relevance_score"])):
         yield f"{right(order[:_TOP])}, {right(order[: len(wanted)])}"
     yield f"{right(best(_TOP))}, {right(best(len(wanted)))}"
     yield right(best(_TOP, 0.5))

@@ -111,9 +111,11 @@ class BodyReader:
         if transfer not in ("", "identity", "chunked"):
             what = f"its transfer encoding is {shown(transfer)}, which was not asked for"
             raise NotTextError(self._url, what)
-        accepted = self._response.request_info.headers.get("Accept-Encoding", "")
-        if encoding not in ("", "identity", *re.split(r"\s*,\s*", accepted)):
-            raise NotTextError(self._url, f"its compression is {shown(encoding)}, which was not asked for")
+        if encoding not in ("", "identity"):
+            accepted = self._response.request_info.headers.get("Accept-Encoding", "")
+            if encoding not in re.split(r"\s*,\s*", accepted):
+                what = f"its compression is {shown(encoding)}, which was not asked for"
+                raise NotTextError(self._url, what)
         announced = self._response.content_length or 0
         if self._cut is None and announced > self._most_sent:
             raise TooLargeError(self._url, f"{announced} bytes announced, {self._most_sent} allowed")
@@ -130,10 +132,10 @@ class BodyReader:
     def _check_bytes(self) -> None:
         """Check the first bytes if the type is missing; UTF-16 is known by its mark."""
         declared = self._response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        start = bytes(self._body[:_SNIFFED_BYTES])
-        if self._part not in TEXT_ONLY or declared not in NO_TYPES or start.startswith(_BOMS):
+        if self._part not in TEXT_ONLY or declared not in NO_TYPES:
             return
-        if _BINARY.search(start):
+        start = bytes(self._body[:_SNIFFED_BYTES])
+        if not start.startswith(_BOMS) and _BINARY.search(start):
             raise NotTextError(self._url, "it names no type, and its bytes are no text")
 
     def _is_enough(self, seen: int) -> bool:

@@ -55,6 +55,9 @@ _LOG = logging.getLogger("honeyguide.http")
 _PAGE_TYPES = re.compile(
     r"text/(?:html|plain|xml|markdown|x-markdown)|application/(?:xhtml\+xml|(?:[\w.-]+\+)?xml)"
 )
+_KEPT_HEADERS = (
+    "Content-Type", "ETag", "Last-Modified", "Retry-After", "X-Robots-Tag", "Access-Control-Allow-Origin",
+)  # fmt: skip
 _MAX_CAUSES = 8  # aiohttp nests three deep
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
 
@@ -158,10 +161,10 @@ class HttpFetcher:
             if proxy and (why := addresses.refused_host(url.host)):
                 raise AddressRefusedError(url.as_linked, addresses.not_public(why))
         session = self._session(part, guarded=not proxy and not self._policy.allow_private)
-        known = validators or Validators()
-        named = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
         headers = self._policy.access.headers_for(url)
-        headers.update((name, value) for name, value in named.items() if value and _is_plain(value))
+        if validators is not None:
+            named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
+            headers.update((name, value) for name, value in named.items() if value and _is_plain(value))
         return session.get(target, headers=headers, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
@@ -217,23 +220,18 @@ def _is_plain(value: str) -> bool:
 
 def _headers(response: aiohttp.ClientResponse) -> Headers:
     """Read the headers we use; all but Location must be short printable ASCII, because they are stored and sent back."""
-
-    def plain(name: str) -> str | None:
-        value = response.headers.get(name, "")
-        return value if value and _is_plain(value) else None
-
-    # A byte that is no UTF-8 arrives as a lone surrogate; escaped, it is the URL that the server meant.
-    location = response.headers.get("Location", "")
-    location = re.sub("[\udc80-\udcff]", lambda m: f"%{ord(m[0]) - 0xDC00:02X}", location)
+    sent = response.headers.get
+    plain = (value if (value := sent(name)) and _is_plain(value) else None for name in _KEPT_HEADERS)
+    content_type, etag, last_modified, retry_after, robots, allow_origin = plain
+    location = sent("Location")
+    if (
+        location
+    ):  # a byte that is no UTF-8 arrives as a lone surrogate; escaped, it is the URL that the server meant
+        location = re.sub("[\udc80-\udcff]", lambda m: f"%{ord(m[0]) - 0xDC00:02X}", location)
     return Headers(
-        content_type=plain("Content-Type"),
-        etag=plain("ETag"),
-        last_modified=plain("Last-Modified"),
-        retry_after=plain("Retry-After"),
-        location=location or None,
-        robots=plain("X-Robots-Tag"),
-        allow_origin=plain("Access-Control-Allow-Origin"),
-    )
+        content_type, etag, last_modified, retry_after,
+        location=location or None, robots=robots, allow_origin=allow_origin,
+    )  # fmt: skip
 
 
 def _translated(url: str, error: Exception) -> FetchError:
