@@ -117,14 +117,8 @@ class _Web:
 
 def make(store: str, pages: int, queued: int, hosts: int) -> None:
     """Make a store; it must not exist, and a database must be empty."""
+    _begin(store)
     web = _Web(pages, queued, hosts)
-    request = json.dumps({"traversal": "focused", "profile": "docs"})
-    with closing(open_store(store)) as opened:
-        spec = RunSpec(
-            "large", "crawl https://www.host-0.example/ --topic alarm", "alarm", "docs", "0" * 16, request
-        )
-        opened.runs.begin(spec, START)
-        opened.flush()
     rows = {"site": web.sites(), "entry": web.entries(), "visit": web.visits(), "known": web.known()}
     if "://" in store:
         _into_postgres(store, rows, web)
@@ -132,16 +126,65 @@ def make(store: str, pages: int, queued: int, hosts: int) -> None:
         _into_sqlite(store, rows, web)
 
 
-def _into_sqlite(store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: _Web) -> None:
+def _begin(store: str) -> None:
+    request = json.dumps({"traversal": "focused", "profile": "docs"})
+    with closing(open_store(store)) as opened:
+        spec = RunSpec(
+            "large", "crawl https://www.host-0.example/ --topic alarm", "alarm", "docs", "0" * 16, request
+        )
+        opened.runs.begin(spec, START)
+        opened.flush()
+
+
+# --- a queue alone, of tens of millions ---
+
+_MIX = 0x9E3779B97F4A7C15  # the golden ratio: multiples of it are spread evenly
+_QUEUE = """
+INSERT INTO entry (id, run, digest, site, url, state, rank, lane, priority, score, depth, weak_pages, hub_depth, is_seed)
+SELECT n + 1, 1, {digest}, n % {hosts} + 1,
+  'https://www.host-' || (n % {hosts}) || '.example/section-' || (n / {hosts} % 7) || '/page-' || (n / {hosts}),
+  0, {middle} - n * 7919 % 10000, 'worth', (n * 7919 % 10000) / 1e4, 3.0, n % 5, 0, n % 4, {no} FROM {numbers}"""
+
+
+def queue_digest(number: int) -> int:
+    """Give the identity of a URL of a queue; it is not that of its text, because ten million of those take minutes."""
+    return number * _MIX % 2**64 - 2**63
+
+
+def make_queue(store: str, rows: int, hosts: int) -> None:
+    """Make a store that has met URLs and fetched none of them."""
+    _begin(store)
+    web = _Web(0, rows, hosts)
+    words: dict[str, Any] = {"hosts": hosts, "middle": rank_by_units(0)}
+    if "://" in store:
+        digest = f"CAST(mod(CAST(n AS numeric) * {_MIX}, {2**64}) - {2**63} AS bigint)"
+        entries = _QUEUE.format(
+            **words, digest=digest, no="false", numbers=f"generate_series(CAST(0 AS bigint), {rows - 1}) n"
+        )
+        _into_postgres(store, {"site": web.sites()}, web, entries)
+    else:
+        count = "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c LIMIT {}) SELECT n FROM c"
+        numbers = f"({count.format(rows)})"
+        entries = _QUEUE.format(**words, digest="queue_digest(n)", no="0", numbers=numbers)
+        _into_sqlite(store, {"site": web.sites()}, web, entries)
+
+
+def _into_sqlite(
+    store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: _Web, more: str | None = None
+) -> None:
     import sqlite3
 
     with closing(sqlite3.connect(store)) as db:
         db.execute("PRAGMA synchronous = OFF")
+        db.execute("PRAGMA cache_size = -1000000")  # a gigabyte: identities go all over their index
         for table, found in rows.items():
             names = _COLUMNS[table].split()
             marks = ", ".join("?" * len(names))
             db.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", found)  # noqa: S608 - ours
             db.commit()
+        if more is not None:
+            db.create_function("queue_digest", 1, queue_digest, deterministic=True)
+            db.execute(more)
         values = (web.pages, web.pages, web.hosts, START + web.pages)
         db.execute(
             "UPDATE run SET claims = ?, fetched = ?, hosts = ?, updated_at = ?, stopped = 'page-budget'",
@@ -151,16 +194,27 @@ def _into_sqlite(store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: _W
         db.execute("PRAGMA optimize")
 
 
-def _into_postgres(store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: _Web) -> None:
+def _into_postgres(
+    store: str, rows: dict[str, Iterator[tuple[Any, ...]]], web: _Web, more: str | None = None
+) -> None:
     import psycopg
 
     with psycopg.connect(store, autocommit=True) as db:
         db.execute("SET search_path TO honeyguide")
+        db.execute("SET maintenance_work_mem TO '500MB'")
+        indexes = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'honeyguide' AND tablename = 'entry' AND indexname != 'entry_pkey'"
+        found_indexes = db.execute(indexes).fetchall()
+        for name, _ in found_indexes:  # they are made faster afterwards
+            db.execute(f"DROP INDEX {name}".encode())
         for table, found in rows.items():
             names = _COLUMNS[table]
             with db.cursor().copy(f"COPY {table} ({', '.join(names.split())}) FROM STDIN".encode()) as copy:
                 for row in found:
                     copy.write_row(row)
+        if more is not None:
+            db.execute(more.encode())
+        for _, definition in found_indexes:
+            db.execute(definition.encode())
         for name, count in (("fetched", web.pages), ("hosts", web.hosts)):
             db.execute("INSERT INTO counter (run, name, pid, n) VALUES (1, %s, 0, %s)", (name, count))
         db.execute("UPDATE run SET updated_at = %s, stopped = 'page-budget'", (START + web.pages,))
