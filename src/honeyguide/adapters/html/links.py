@@ -109,6 +109,10 @@ class Links:
                 if not attributes:
                     continue
                 href = attributes["href"] or ""
+            if href[:1] == "#":
+                if href not in by_href:
+                    self._skip(href, _FRAGMENT_ONLY)
+                continue
             link = by_href.get(href.partition("#")[0])
             if link is None or len(href) > MAX_CHARS:
                 link = by_href[href] if href in by_href else self._add(href, order)
@@ -161,7 +165,7 @@ class Links:
     def _add(self, href: str, order: int) -> _Found | None:
         """Find the link that a new href belongs to, or skip the href (URL-9)."""
         stem = href.partition("#")[0]
-        found = _FRAGMENT_ONLY if href[:1] == "#" else self._resolve(href, stem)
+        found = self._resolve(href, stem)
         if isinstance(found, Url):
             link = self._by_url.get(found.text)
             if link is None and len(self._by_url) < MAX_LINKS:
@@ -171,9 +175,12 @@ class Links:
                     self._by_href[stem] = link
                 return link
             found = LIMIT
-        self._by_href[href] = None
-        self._skipped.append((href[:MAX_SKIPPED_HREF], found))
+        self._skip(href, found)
         return None
+
+    def _skip(self, href: str, rule: str) -> None:
+        self._by_href[href] = None
+        self._skipped.append((href[:MAX_SKIPPED_HREF], rule))
 
     def _resolve(self, href: str, stem: str) -> Url | str:
         """Resolve an href, or return the rule that rejects it."""
