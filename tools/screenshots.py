@@ -116,11 +116,12 @@ def look(folder: str, chromium: str) -> Iterator[tuple[str, bytes]]:
         page: Any = browser.new_context(
             viewport={"width": 1000, "height": 680}, color_scheme="light"
         ).new_page()
+        expect.set_options(timeout=60_000)
         page.goto(address)
         for name, path in VIEWS.items():
             page.goto(f"{base}{path}")
             if name == "what-if":
-                page.get_by_label(re.compile("^cap")).fill("6")
+                page.locator("[data-control='cap::cap']").fill("6")
                 expect(page.locator("[data-trial-status]")).to_contain_text("1 of 1 sites change")
             if name == "live":
                 expect(page.locator("[data-live=state]")).to_contain_text("Stopped")

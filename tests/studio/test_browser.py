@@ -158,6 +158,23 @@ def test_one_weight_changes_picks_and_is_marked(visit: Visit, made: Made) -> Non
     expect(team).to_be_hidden()
 
 
+def test_two_changes_in_quick_succession_both_count(visit: Visit) -> None:
+    page = visit.go("/what-if")
+    page.evaluate(
+        """() => {
+            for (const [key, value] of [["points:kind:team", 99], ["cap::cap", 2], ["points:kind:about", 1]]) {
+                const field = document.querySelector(`[data-control="${key}"]`);
+                field.value = value;
+                field.dispatchEvent(new Event("input", { bubbles: true }));
+            }
+        }"""
+    )
+    expect(page.locator("[data-trial-changes] li")).to_have_count(3)
+    expect(page.locator("#toml")).to_have_value(re.compile("cap = 2"))
+    expect(page.locator("#toml")).to_have_value(re.compile('"team", points = 99'))
+    expect(page.locator("#toml")).to_have_value(re.compile('"about", points = 1'))
+
+
 def test_a_mistake_in_toml_is_shown_at_its_line(visit: Visit) -> None:
     page = visit.go("/what-if")
     text = page.locator("#toml")

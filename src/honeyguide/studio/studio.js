@@ -168,7 +168,8 @@ for (const button of all("button[data-try]")) {
 
 const trial = one("[data-trial]");
 let running = null;
-let waiting = 0;
+let waiting = null; // a field that was changed and is not sent yet, with its timer
+let sent = Promise.resolve(); // changes are sent one after the other, so that none is lost
 let version = trial ? Number(trial.dataset.trial) : 0;
 
 // Line numbers beside the text; the lines of mistakes are marked.
@@ -244,7 +245,8 @@ function show(answer) {
   if (document.activeElement !== text) text.value = answer.toml;
   for (const field of all("[data-control]")) {
     const value = answer.controls[field.dataset.control];
-    if (document.activeElement !== field && value !== undefined) field.value = Array.isArray(value) ? value.join("\n") : value;
+    const isTyped = document.activeElement === field || (waiting && waiting.field === field);
+    if (!isTyped && value !== undefined) field.value = Array.isArray(value) ? value.join("\n") : value;
   }
   const undo = one("[data-undo]");
   undo.disabled = answer.toml === undo.dataset.undo;
@@ -277,6 +279,16 @@ function refresh() {
   });
 }
 
+function send(field) {
+  if (waiting && waiting.field === field) waiting = null;
+  const isNumber = field.type === "number";
+  if (isNumber && !Number.isFinite(field.valueAsNumber)) return;
+  const value = isNumber ? field.valueAsNumber : field.value.split("\n");
+  const change = field.id === "toml" ? { toml: field.value } : { key: field.dataset.control, value };
+  const lost = () => (one("[data-trial-status]").textContent = "The studio does not answer: was it ended?");
+  sent = sent.then(async () => show(await post("/what-if/profile", change))).catch(lost);
+}
+
 if (trial) {
   const text = one("#toml");
   trial.addEventListener("input", (event) => {
@@ -284,13 +296,9 @@ if (trial) {
     if (!field.matches("[data-control], #toml")) return;
     if (field === text) number();
     else mark();
-    clearTimeout(waiting);
-    waiting = setTimeout(async () => {
-      if (field === text) return show(await post("/what-if/profile", { toml: field.value }));
-      if (field.type === "number" && !Number.isFinite(field.valueAsNumber)) return undefined;
-      const value = field.type === "number" ? field.valueAsNumber : field.value.split("\n");
-      return show(await post("/what-if/profile", { key: field.dataset.control, value }));
-    }, 150);
+    if (waiting) clearTimeout(waiting.timer);
+    if (waiting && waiting.field !== field) send(waiting.field);
+    waiting = { field, timer: setTimeout(() => send(field), 150) };
   });
   text.addEventListener("scroll", () => (one(".gutter").scrollTop = text.scrollTop));
   one("[data-find-control]").addEventListener("input", (event) => {

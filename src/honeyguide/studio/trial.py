@@ -157,7 +157,7 @@ def _changed(trial: WhatIf, site: str, found: list[Record], place: int) -> str:
     for one in found:
         word, style = signs.get(one["change"], ("↕ moved", ""))
         rows.append(
-            f"<li><div>{badge(word, style)}</div><div>{outward(one['url'])} <small>{escape(clean(one['reason'], 300))}</small></div>"
+            f"<li><div>{badge(word, style)}</div><div>{outward(one['url'], site)} <small>{escape(clean(one['reason'], 300))}</small></div>"
             f"{label_buttons(site, one['url'], known)}</li>"
         )
     return f'<article class="box changed"><h3>{linked("/pick/site", site, n=place)}</h3><ul>{"".join(rows)}</ul></article>'
