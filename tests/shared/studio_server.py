@@ -107,8 +107,8 @@ class Client:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Client]:
-    """Serve what a folder has (store.db, picks.jsonl, kept.db) in a thread until the block ends."""
+def opened(folder: Path, database: str | None = None) -> Iterator[Client]:
+    """Serve what a folder has (store.db, picks.jsonl, kept.db), or a database, in a thread until the block ends."""
     loop, ready = asyncio.new_event_loop(), threading.Event()
     tasks: list[asyncio.Task[None]] = []
     found: list[Studio] = []
@@ -120,7 +120,7 @@ def opened(folder: Path) -> Iterator[Client]:
         asyncio.set_event_loop(loop)
         with ExitStack() as stack:
             answers = stack.enter_context(opened_answers(str(folder / "kept.db"), keeps=False, replays=True))
-            studio = Studio(Sources(named("store.db"), named("picks.jsonl"), WhatIf(answers)))
+            studio = Studio(Sources(database or named("store.db"), named("picks.jsonl"), WhatIf(answers)))
             found.append(studio)
             tasks.append(loop.create_task(serve(studio, lambda _: ready.set())))
             with suppress(asyncio.CancelledError):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
+from bench import large_store
 from studio_server import Client, Made, make, opened, run
 
 from honeyguide.adapters.store.common import browse
@@ -284,6 +285,25 @@ def test_the_plan_of_a_large_store_ranks_a_part_and_says_so(
     assert set(urls) < {one.scored.url for one in whole.plan.entries}
     assert "Rank all of them" in browser.get("/plan")
     assert "Rank all of them" not in browser.get("/plan?all=1")
+
+
+def test_every_view_of_a_database_is_that_of_a_file(made: Made, tmp_path: Path) -> None:
+    """The address of the database, which has a password in it, is on no page."""
+    from postgres_server import server
+
+    database = server().new_database()
+    for store in (str(tmp_path / "store.db"), database):
+        large_store.make(store, 200, 50, 3)
+    (tmp_path / "kept.db").write_bytes((made.folder / "kept.db").read_bytes())
+    paths = ["/crawl/pages?run=1&search=page-1&sort=score", "/crawl/tree?run=1&below=www.host-1.example/"]
+    paths += [f"/crawl/{view}?run=1" for view in ("pages", "summary", "tree", "live", "live/events")]
+    paths += ["/crawl", "/why?url=https://www.host-1.example/section-0/topic-0/page-0"]
+    with opened(tmp_path) as one, opened(tmp_path, database) as other:
+        for path in paths:
+            text = other.get(path)
+            assert text == one.get(path), path
+            assert "not-to-be-seen" not in text
+        assert "best visits" in other.get("/plan")
 
 
 def test_what_changes_slowly_is_told_live(browser: Client) -> None:

@@ -235,8 +235,8 @@ class History(Protocol):
     def site(self, name: str) -> Site:
         """Look up what is known of a site as a whole."""
 
-    def sites(self) -> Mapping[str, Site]:
-        """Look up all sites of which something was learned; `""` is what holds for any other site."""
+    def sites(self, names: Collection[str] | None = None) -> Mapping[str, Site]:
+        """Look up all sites of which something was learned, or those with these names; `""` is what holds for any other site."""
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         """Save the usual change rate of a site's pages, by kind."""

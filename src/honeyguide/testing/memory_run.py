@@ -23,7 +23,7 @@ from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.errors import AddressRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import Discovered, RunSpec, Sighting
     from honeyguide.core.crawl.learner import Lesson, LinkGroup
@@ -360,8 +360,9 @@ class MemoryHistory:
             ages[kind] = SiteAges.of(kind, (own.found, own.expected), (every.found, every.expected))
         return replace(site, ages=ages)
 
-    def sites(self) -> dict[str, Site]:
-        return {name: self.site(name) for name in ("", *self._sites)}
+    def sites(self, names: Collection[str] | None = None) -> dict[str, Site]:
+        wanted = self._sites if names is None else self._sites.keys() & set(names)
+        return {name: self.site(name) for name in ("", *wanted)}
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         site = self.site(name)

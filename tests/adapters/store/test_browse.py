@@ -49,8 +49,8 @@ def test_a_database_shows_what_a_file_shows(
             assert database.pages(query) == file.pages(query), query
         for prefix in ("", "www.host-3.example/", "www.host-3.example/section-1/", "no.example/"):
             assert database.branches(1, prefix) == file.branches(1, prefix)
-        assert database.counts(1) == file.counts(1)
-        assert database.live(1) == file.live(1)
+        assert repr(database.live(1)) == repr(file.live(1))  # whole numbers, not PostgreSQL's decimals
+        assert repr(database.counts(1)) == repr(file.counts(1))
         assert sorted(database.standing(1).worths) == sorted(file.standing(1).worths)
         assert database.standing(1)[1:] == file.standing(1)[1:]
         assert database.visits(1, 250) == file.visits(1, 250)

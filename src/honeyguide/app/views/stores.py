@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from itertools import islice, takewhile
 from math import expm1
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,6 +29,7 @@ from honeyguide.app.runs import (
 )
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.learner import Learner
+from honeyguide.core.recrawl.history import site_of
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors, refit_priors
 from honeyguide.core.recrawl.ranking import RowTable
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.store.common.browse import Branch, LiveRun, Standing, StoreBrowser
     from honeyguide.core.crawl.frontier import Counts, Run
     from honeyguide.core.records import Record
+    from honeyguide.core.recrawl.history import Site
     from honeyguide.core.recrawl.plan import Plan
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.ports.store import Ledger
@@ -208,11 +209,17 @@ def read_plan(path: str, top: int, *, is_exact: bool = False) -> PlanView:
         queued = browser.queued(below)
     with opened_store(path, read_only=True) as store:
         history = store.history
-        site = cache(history.site)
+        drawn = [
+            one for one in takewhile(lambda one: one.digest < below, history.known()) if not one.is_moved
+        ]
+        sites = history.sites({one.site for one in drawn} | {site_of(one.url) for one in queued})
         priors = refit_priors(history.rates(_FEW_RATES), Priors())
+
+        def site(name: str) -> Site:
+            return sites.get(name) or sites[""]
+
         policy = Learned(priors, site)
-        drawn = takewhile(lambda one: one.digest < below, history.known())
-        rows = [known_row(place, one, priors, site) for place, one in enumerate(drawn, 1) if not one.is_moved]
+        rows = [known_row(place, one, priors, site) for place, one in enumerate(drawn, 1)]
         fresh = _freshness(policy, [row.state for row in rows if row.state is not None])
         rows += [queued_row(place, one) for place, one in enumerate(queued, len(rows) + 1)]
         table = RowTable(lambda: iter(rows), policy, load_profile("news"), store_name(path))

@@ -197,6 +197,9 @@ class HistoryContract(StoreSuite):
         assert sorted(sites) == ["", "a.example", "b.example"]
         assert all(sites[name] == self.site(name) for name in ("a.example", "b.example"))
         assert sites[""] == self.site("c.example")
+        assert self.history.sites(["b.example", "c.example"]) == {
+            name: sites[name] for name in ("", "b.example")
+        }
         assert list(self.site().ages) == ["page"]
 
     def test_sites_are_what_the_core_makes_of_visits(self) -> None:

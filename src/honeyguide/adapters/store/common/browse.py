@@ -80,8 +80,8 @@ SELECT d.digest, d.url, d.score, d.hub_depth, b.at
 FROM (SELECT * FROM entry e WHERE e.run IN (SELECT id FROM run) AND e.digest < $1) d LEFT JOIN born b ON b.digest = d.digest
 WHERE d.state = 0 AND d.site IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = d.digest) ORDER BY d.digest, d.run"""
 _LIVE = """
-SELECT id, {fetched}, (SELECT count(*) FROM entry e WHERE e.run = $1 AND e.state = 1),
-  (SELECT coalesce(sum(urls), 0) FROM (SELECT urls FROM site WHERE run = $1 LIMIT 10000) s),
+SELECT id, CAST({fetched} AS bigint), (SELECT count(*) FROM entry e WHERE e.run = $1 AND e.state = 1),
+  (SELECT CAST(coalesce(sum(urls), 0) AS bigint) FROM (SELECT urls FROM site WHERE run = $1 LIMIT 10000) s),
   (SELECT count(*) FROM (SELECT 1 FROM site WHERE run = $1 AND blocked_until > $2 LIMIT 10000) s), updated_at, stopped
 FROM run WHERE id = $1"""
 SORTS, FILTERS = tuple(_SORTS), tuple(_FILTERS)

@@ -50,6 +50,7 @@ class Database:
     """
 
     folder: str  # of its SQL
+    listed: str  # the texts of a parameter, which is a JSON list
 
     def __init__(self, path: str) -> None:
         self.path = path  # as a person may see it: without a password

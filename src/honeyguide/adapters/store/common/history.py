@@ -7,6 +7,7 @@ means (core/recrawl/visits.py).
 from __future__ import annotations
 
 # ruff: noqa: D102 - ports/store.py says what the methods promise
+import json
 from math import isfinite
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.recrawl.clocks import Numbers
@@ -241,17 +242,19 @@ class SqlHistory:
         return _site(name, [self._db.all(self._sql[part], (name,)) for part in _SITE_PARTS])
 
     @reads
-    def sites(self) -> dict[str, Site]:
+    def sites(self, names: Collection[str] | None = None) -> dict[str, Site]:
         self._write_waiting()
+        some = "" if names is None else f" WHERE site IN ({self._db.listed})"
+        values = () if names is None else (json.dumps([*names, _EVERYWHERE]),)
         parts: list[dict[str, list[Any]]] = []
         for part in _SITE_PARTS:
             parts.append({})
             columns = self._sql[part].removeprefix("SELECT ").partition(" WHERE ")[0]
-            for site, *row in self._db.walk(f"SELECT site, {columns}"):
+            for site, *row in self._db.walk(f"SELECT site, {columns}{some}", values):
                 parts[-1].setdefault(site, []).append(row)
         every = parts[-1].get(_EVERYWHERE, [])
-        names = {_EVERYWHERE}.union(*parts)
-        return {name: _site(name, [part.get(name, []) for part in parts], every) for name in names}
+        known = {_EVERYWHERE}.union(*parts)
+        return {name: _site(name, [part.get(name, []) for part in parts], every) for name in known}
 
     def save_priors(self, name: str, priors: Mapping[PageClass, Rate]) -> None:
         self._db.write_many(self._sql["put_prior"], [(name, kind, *rate) for kind, rate in priors.items()])

@@ -79,6 +79,7 @@ class PostgresDatabase(Database):
     """One connection to a database. Reading holds no transaction open; writing begins one."""
 
     folder = "postgres"
+    listed = "SELECT jsonb_array_elements_text($1::jsonb)"
 
     def __init__(self, url: str, *, read_only: bool = False, patience_s: float = PATIENCE_S) -> None:
         super().__init__(name_of(url))

@@ -56,6 +56,7 @@ class SqliteDatabase(Database):
     """One connection to a file. Whoever writes has the write lock of the file until the commit."""
 
     folder = "sqlite"
+    listed = "SELECT value FROM json_each(?)"
 
     def __init__(
         self, path: str, busy_s: float = BUSY_S, open_file: Callable[[str], Opened] = open_to_write
