@@ -56,6 +56,15 @@ def test_thousandths_are_divided_and_not_multiplied_by_a_reciprocal() -> None:
     scored(card_of(Rule("r", "r", 1.0, per="relevance"), decimals=3), *rows)
 
 
+@pytest.mark.parametrize("points", [0.35, 0.07, 0.29, 123456.35])
+def test_a_score_that_no_column_decides_is_divided_too(points: float) -> None:
+    """Polars knows a column of one value three times as a single number, and would multiply by the reciprocal."""
+    card = card_of(Rule("always", "", points), decimals=2)
+    rows: list[dict[str, Value]] = [{"visits": float(number)} for number in range(3)]
+    by_row = CompiledCard(card).score(Facts(None, None))
+    assert [score.value for score in scored(card, *rows)] == [by_row.value] * 3
+
+
 def test_the_first_that_holds_pays_and_what_is_not_known_does_not_take_its_place() -> None:
     card = card_of(
         Rule("a", "a", 1.0, Above("visits", 5)), Rule("b", "b", 2.0, Below("hub_depth", 3)), mode="first"

@@ -94,8 +94,7 @@ def csv_of(**cells: str) -> str:
 
 def test_points_of_a_long_cell_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(csv_of(points="a " * 60_000), "utf-8")
-    (record,) = read(tmp_path / "a.csv")  # it took hours
-    assert record["points"] == []
+    assert "points" in refused(tmp_path / "a.csv")  # it took hours
     (tmp_path / "a.csv").write_text(csv_of(points="base (+50); hub (1) (+10); note (-)"), "utf-8")
     (record,) = read(tmp_path / "a.csv")
     assert [(one["reason"], one["points"]) for one in record["points"]] == [

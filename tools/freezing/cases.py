@@ -76,8 +76,10 @@ _PICKS = (
     Case("explain-picks-jsonl", "explain /about --picks picks.jsonl"),
     Case("diff-picks-table", "diff before.jsonl picks.jsonl --format table"),
     Case("diff-picks-jsonl", "diff before.jsonl picks.jsonl"),
-    Case("learn-table", "learn wants.jsonl --picks seven.jsonl -o wanted.toml --format table"),
-    Case("learn-jsonl", "learn wants.jsonl --picks seven.jsonl -o wanted.toml --force --format jsonl"),
+    Case("learn-table", "learn wants.jsonl --picks seven.jsonl -o wanted.toml --format table --quiet"),
+    Case(
+        "learn-jsonl", "learn wants.jsonl --picks seven.jsonl -o wanted.toml --force --format jsonl --quiet"
+    ),
     Case("eval-table", "eval picks.jsonl --gold gold.jsonl --format table"),
     Case("eval-jsonl", "eval picks.jsonl --gold gold.jsonl --format jsonl"),
     Case("eval-csv", "eval picks.jsonl --gold gold.jsonl --cap 2 --format csv"),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BITS = 64  # in one column of the ledger; a card with more rules has more columns
 _BEFORE = "sum before the group"
 _EXACT = 2.0**52  # numbers from here on have no fraction to round
+_SMALL = 1e15  # whole numbers that `round` gives exactly after a division
 
 
 def score_columns(frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bool = True) -> pl.LazyFrame:
@@ -204,9 +205,11 @@ def _half_up(value: pl.Expr, decimals: int) -> pl.Expr:
     rounded = floor + (scaled - floor >= 0.5).cast(pl.Float64)
     if not decimals:  # numbers too large for a fraction come out as they are
         return rounded
-    # Dividing by a single number, polars multiplies by its reciprocal, which is another float now and then.
-    rounded = rounded / (floor * 0.0 + scale)
-    return pl.when(scaled.abs() < _EXACT).then(rounded).otherwise(value)
+    # Dividing by a single number, polars multiplies by its reciprocal, which is another float now and then. Its `round` really
+    # divides, but is exact only for numbers of this size; beyond it the divisor is a column.
+    small, large = (rounded / scale).round(decimals), rounded / (floor * 0.0 + scale)
+    exact = pl.when(scaled.abs() < _SMALL).then(small).otherwise(large)
+    return pl.when(scaled.abs() < _EXACT).then(exact).otherwise(value)
 
 
 def _rules(card: Scorecard) -> list[Rule]:

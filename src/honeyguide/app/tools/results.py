@@ -194,6 +194,8 @@ def _points(text: str) -> list[Record]:
             {"reason": text[at : paid.start()], "points": None if paid[1] == "-" else float(paid[1])}
         )
         at = paid.end()
+    if at < len(text):
+        raise ValueError(text)
     return found
 
 
