@@ -114,7 +114,7 @@ def look(folder: str, chromium: str) -> Iterator[tuple[str, bytes]]:
         base = address.partition("/?")[0]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page: Any = browser.new_context(
-            viewport={"width": 1000, "height": 680}, color_scheme="light"
+            viewport={"width": 1200, "height": 760}, color_scheme="light"
         ).new_page()
         expect.set_options(timeout=60_000)
         page.goto(address)
@@ -122,7 +122,7 @@ def look(folder: str, chromium: str) -> Iterator[tuple[str, bytes]]:
             page.goto(f"{base}{path}")
             if name == "what-if":
                 page.locator("[data-control='cap::cap']").fill("6")
-                expect(page.locator("[data-trial-status]")).to_contain_text("1 of 1 sites change")
+                expect(page.locator("[data-trial-status]")).to_contain_text("1 of 1 site changes")
             if name == "live":
                 expect(page.locator("[data-live=state]")).to_contain_text("Stopped")
             yield name, page.screenshot()

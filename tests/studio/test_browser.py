@@ -139,7 +139,7 @@ def test_one_weight_changes_picks_and_is_marked(visit: Visit, made: Made) -> Non
     team = page.locator("[data-control='points:kind:team']")
     row = page.locator(".field", has=team)
     team.fill("99")
-    expect(page.locator("[data-trial-status]")).to_have_text("1 of 1 sites change.")
+    expect(page.locator("[data-trial-status]")).to_have_text("1 of 1 site changes.")
     expect(page.locator("article.changed")).to_contain_text("came")
     expect(page.locator("article.changed a", has_text="/team")).to_have_attribute(
         "href", f"{made.address}team"
@@ -151,7 +151,7 @@ def test_one_weight_changes_picks_and_is_marked(visit: Visit, made: Made) -> Non
     visit.go("/what-if")  # the studio remembers
     expect(row).to_have_class(re.compile("is-changed"))
     page.get_by_role("button", name="Undo the change of team").first.click()
-    expect(page.locator("[data-trial-status]")).to_have_text("0 of 1 sites change.")
+    expect(page.locator("[data-trial-status]")).to_have_text("0 of 1 site changes.")
     expect(row).not_to_have_class(re.compile("is-changed"))
     page.get_by_label("Find a rule").fill("certif")
     expect(page.locator("[data-control='points:kind:certifications']")).to_be_visible()

@@ -270,7 +270,7 @@ function refresh() {
       sites.innerHTML = found.join("") || '<div class="empty"><p>No pick of any site changes.</p></div>';
       sites.setAttribute("aria-busy", "false");
       one("[data-trial-figures]").innerHTML = value.html;
-      status.textContent = `${value.changed} of ${value.of} sites change.`;
+      status.textContent = `${value.changed} of ${value.of} ${value.of === 1 ? "site changes" : "sites change"}.`;
     } else {
       found.push(...value.html);
       if (value.html.length && found.length <= 12) sites.innerHTML = found.join("");
