@@ -8,7 +8,7 @@ import honeyguide
 from bench.measure import Contest, Pair, Unit
 from bench.peers import offered
 from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.topic import link_score
+from honeyguide.core.rules.topic import TopicPage, link_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bench.sample import Sample
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Url
 
     Task = Callable[[], None]
     Linked = tuple[Link, Page]
@@ -24,10 +25,12 @@ _WORDS = ("alarm", "inspection", "maintenance", "installation")
 _PATTERN = r"alarms?\b|inspect(ion|ed)|maintenance|install"  # no list of words: needs the regex engine
 _CATEGORY, _TOPIC, _REGEX = "`category` card", "topic of words", "topic as a regex"
 _AT_HAND = ", facts at hand"
+_ON_PAGE = ", on its page"
 _INTRINSIC, _COMPOSITE = "Crawl4AI intrinsic score", "Crawl4AI CompositeScorer"
 _ABOUT = (
     "score a link: each URL once. Ours starts from a link (anchor, title, context as the page has them) and ends with a score "
-    "and its reasons; with *facts at hand* its texts were folded before, by another card or filter. Crawl4AI's intrinsic score "
+    "and its reasons; with *facts at hand* its texts were folded before, by another card or filter; *on its page* all links of a "
+    "page are scored one after the other, and words that the page does not have are searched for once. Crawl4AI's intrinsic score "
     "reads URL, anchor, title and rel, its CompositeScorer only the URL; its cache is empty at the start of each round."
 )
 _ABOUT_REPEATS = (
@@ -45,8 +48,8 @@ def contests(sample: Sample) -> Iterator[Contest]:
 
 
 def _contest(job: str, linked: Sequence[Linked], goal: float | None, notes: Sequence[str]) -> Contest:
-    entrants = {**_ours([link for link, _ in linked]), **_peers(linked)}
-    pairs = [Pair(ours, _INTRINSIC, at_least=goal) for ours in (_CATEGORY, _TOPIC)]
+    entrants = {**_ours([link for link, _ in linked]), _TOPIC + _ON_PAGE: _on_page(linked), **_peers(linked)}
+    pairs = [Pair(ours, _INTRINSIC, at_least=goal) for ours in (_CATEGORY, _TOPIC, _TOPIC + _ON_PAGE)]
     pairs += [
         Pair(_REGEX, _INTRINSIC),
         Pair(_CATEGORY + _AT_HAND, _INTRINSIC),
@@ -90,6 +93,22 @@ def _at_hand(profile: Profile, card: str, links: Sequence[Link]) -> Task:
             profile.score(card, row)
 
     score()
+    return score
+
+
+def _on_page(linked: Sequence[Linked]) -> Task:
+    """Score the links page by page, as a crawl does; the text of each page is folded in the time that is measured."""
+    words = honeyguide.load_profile("docs", topic="|".join(_WORDS))
+    pages: dict[Url, tuple[Page, list[Link]]] = {}
+    for link, page in linked:
+        pages.setdefault(page.url, (page, []))[1].append(link)
+
+    def score() -> None:
+        for page, links in pages.values():
+            score_link = TopicPage(page, words).link_scorer(links)
+            for link in links:
+                score_link(link)
+
     return score
 
 
