@@ -16,12 +16,14 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -36,7 +38,10 @@ from postgres_server import Server, programs  # noqa: E402
 import honeyguide  # noqa: E402
 from honeyguide import FetchPolicy  # noqa: E402
 from honeyguide.app.runs import open_store  # noqa: E402
+from honeyguide.core.crawl.frontier import ClaimRequest, Done, SitePace  # noqa: E402
 from honeyguide.ports.fetch import Fetched, Headers  # noqa: E402
+from honeyguide.ports.store import Intake  # noqa: E402
+from honeyguide.testing.contracts import spec  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
 
 TOLERANCE_S = 0.01  # of the clocks of two workers, each of which asks the database for the time
 LEASE_S = 3.0
+_SOCKET = ".s.PGSQL.5432"  # as PostgreSQL names it
 
 
 @dataclass(frozen=True)
@@ -135,6 +141,7 @@ class Trial:
     store: str = ""
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     clock_off: float = 0.0
+    through: Path | None = None  # the folder of a proxy's socket
 
     def __post_init__(self) -> None:
         self.store = self.store or self.server.new_database()
@@ -143,10 +150,11 @@ class Trial:
 
     def start(self) -> subprocess.Popen[bytes]:
         web = self.web
+        store = self.store.replace(f"host={self.server.folder}", f"host={self.through or self.server.folder}")
         words = [
             "--worker",
             "--store",
-            self.store,
+            store,
             "--log",
             str(self.log),
             "--hosts",
@@ -320,22 +328,68 @@ def run_restarts(place: Place) -> dict[str, object]:
 
 
 def run_cuts(place: Place) -> dict[str, object]:
-    """Connections are cut at random."""
+    """Connections are cut at random by a proxy in between."""
     cuts = 10 if place.quick else 60
     trial = Trial(place.server, Web(40, 40, 0.1), place.folder, 60.0)
-    for _ in range(3):
-        trial.start()
-    trial.wait_for_requests()
-    cut = 0
-    for _ in range(cuts):
-        time.sleep(0.2)
-        with psycopg.connect(trial.store, autocommit=True) as connection:
-            sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'honeyguide' ORDER BY random() LIMIT 1"
-            cut += len(connection.execute(sql).fetchall())
-    trial.finish()
+    with closing(Proxy(place.server)) as proxy:
+        trial.through = proxy.folder
+        for _ in range(3):
+            trial.start()
+        trial.wait_for_requests()
+        cut = 0
+        for _ in range(cuts):
+            time.sleep(0.3)
+            cut += proxy.cut()
+        trial.finish()
+    trial.through = None
     trial.start()
     trial.finish()
     return {"cuts": cut, **trial.check()}
+
+
+class Proxy:
+    """Stands between workers and the server, on a socket in a folder of its own, and cuts connections."""
+
+    def __init__(self, server: Server) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="hg-proxy-"))
+        self._there = str(server.folder / _SOCKET)
+        self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(self.folder / _SOCKET))
+        self._listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(self._there)
+                self._pairs.append((client, server))
+                for one, other in ((client, server), (server, client)):
+                    threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
+
+    def _pump(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+        for end in (one, other):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def cut(self) -> int:
+        """Cut a connection in the middle of whatever it says; gives how many were cut."""
+        if not self._pairs:
+            return 0
+        pair = self._pairs.pop(random.randrange(len(self._pairs)))
+        for end in pair:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        return 1
+
+    def close(self) -> None:
+        self._listener.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def run_clock(place: Place) -> dict[str, object]:
@@ -390,40 +444,59 @@ FROM generate_series(1, {hosts}) n;
 INSERT INTO entry (run, digest, site, url, state, rank, lane, priority, depth, weak_pages, hub_depth, is_seed)
 SELECT 1, hashint8extended(n, 0), (n - 1) % {hosts} + 1, 'http://h' || (n - 1) % {hosts} + 1 || '.example/' || n, 0,
   4 * (1::bigint << 52) + n, 'broad', 5, 1, 0, 0, false FROM generate_series(1, {urls}) n;
-ANALYZE;
+VACUUM ANALYZE;
 """
 
 
 def run_claims(place: Place) -> dict[str, object]:
-    """What a claim of 16 hosts costs the server with many queued URLs, many hosts and many that rest; and while a reader holds on."""
-    from honeyguide.testing.contracts import ask, spec
-
-    urls, hosts, resting = (100_000, 10_000, 2_000) if place.quick else (1_000_000, 100_000, 20_000)
-    store = open_store(place.server.new_database())
-    run = store.runs.begin(spec(), 0.0)
-    address = store._db._url  # type: ignore[union-attr]  # noqa: SLF001 - of our own database
+    """What a claim of 16 hosts costs the server with many queued URLs, hosts, and hosts that rest; and while a reader holds on for a minute."""
+    urls, hosts, resting = (100_000, 10_000, 2_000) if place.quick else (10_000_000, 100_000, 20_000)
+    address = place.server.new_database()
     sizes = {"urls": urls, "hosts": hosts, "resting": resting, "per_host": urls // hosts}
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(_QUEUE.format(**sizes).encode())
+    with closing(open_store(address)) as store, psycopg.connect(address, autocommit=True) as connection:
+        run = store.runs.begin(spec(), 0.0)
+        begun = time.monotonic()
+        for statement in _QUEUE.format(**sizes).split(";\n"):
+            connection.execute(statement.encode())
+        found: dict[str, object] = {**sizes, "filled_in_s": round(time.monotonic() - begun)}
+        size = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        found["gigabytes"] = round((size or (0,))[0] / 1e9, 2)
         queue = store.queue(run)
-        found: dict[str, object] = dict(sizes)
+        pid = int(store._db.one("SELECT pg_backend_pid()")[0])  # noqa: SLF001 - of our own database
+        claims_for(queue, pid, 1.0)  # what a claim needs is in memory then
+        scans = _scans(connection)
+        found["alone"] = _words(claims_for(queue, pid, 3.0 if place.quick else 20.0))
+        found["sequential_scans"] = _scans(connection) - scans
         with psycopg.connect(address) as reader:
-            for name in ("alone", "with a reader"):
-                if name != "alone":
-                    reader.execute("SELECT count(*) FROM honeyguide.run")  # and the transaction stays open
-                scans = _scans(connection)
-                times = []
-                for _ in range(200):
-                    begun = time.perf_counter()
-                    leases = queue.claim(ask(1.0, limit=16, per_site=1, delay_s=1.0)).leases
-                    times.append(time.perf_counter() - begun)
-                    assert len(leases) == 16, len(leases)  # noqa: S101
-                    queue.release(1.0)
-                    queue.adopt(ask(1.0, limit=0))
-                found[name] = f"{1000 * sorted(times)[100]:.1f} ms a claim of 16 (median)"
-                found[f"sequential scans {name}"] = _scans(connection) - scans
-    store.close()
+            reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            reader.execute("SELECT count(*) FROM honeyguide.run")  # and its snapshot stays
+            costs = claims_for(queue, pid, 6.0 if place.quick else 60.0)
+            found["first claims with a reader"], found["last"] = _words(costs[:100]), _words(costs[-100:])
     return found
+
+
+def claims_for(queue: Any, pid: int, seconds: float) -> list[tuple[float, float]]:
+    """Claim 16 hosts and commit their pages for some time; gives what each claim took of the server's CPU, and of time, in ms."""
+    costs = []
+    ends_at = time.monotonic() + seconds
+    while (begun := time.monotonic()) < ends_at:
+        cpu = _cpu_ms(pid)
+        leases = queue.claim(ClaimRequest(begun, 16, begun + 600.0, per_site=1, delay_s=1.0)).leases
+        costs.append((_cpu_ms(pid) - cpu, 1000 * (time.monotonic() - begun)))
+        assert len(leases) == 16, len(leases)  # noqa: S101
+        for lease in leases:
+            queue.commit_page(lease, Intake(Done(), paces=(SitePace(lease.site, begun + 1.0, 1.0),)))
+    return costs
+
+
+def _cpu_ms(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e6
+
+
+def _words(costs: list[tuple[float, float]]) -> str:
+    cpu, wall = (sorted(column)[len(costs) // 2] for column in zip(*costs, strict=True))
+    worst = sorted(cost for cost, _ in costs)[len(costs) * 95 // 100]
+    return f"{cpu:.2f} ms CPU a claim (median of {len(costs)}; 95 %: {worst:.2f}), {wall:.1f} ms in all"
 
 
 def _scans(connection: psycopg.Connection[Any]) -> int:
