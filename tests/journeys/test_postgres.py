@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
+import re
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,7 +20,13 @@ import honeyguide
 from honeyguide.app.runs import open_store
 from honeyguide.cli.main import root as cli
 from honeyguide.demo import serve_demo
+from honeyguide.errors import SchemaMismatchError
+from honeyguide.testing.contracts import ask, found, spec
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
 
 SECRET = "not-to-be-seen"  # noqa: S105 - of the server of the tests
 
@@ -70,6 +79,25 @@ def test_one_worker_gives_the_same_as_in_sqlite(tmp_path: Path, traversal: str) 
     assert everything(server().new_database(), pages, traversal=traversal) == in_file
 
 
+@pytest.mark.parametrize("traversal", ["focused", "bfs"])
+def test_the_demo_site_gives_the_same_as_in_sqlite(tmp_path: Path, traversal: str) -> None:
+    folder = files("honeyguide") / "demo" / "site"
+    pages = {f"https://a.example{path}": body for path, body in demo_pages(folder, "")}
+    in_file = everything(str(tmp_path / "h.db"), pages, traversal=traversal)
+    assert everything(server().new_database(), pages, traversal=traversal) == in_file
+    assert in_file.count('"action"') >= 10
+
+
+def demo_pages(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
+    """Give the pages of the demo site as its server names them: `about.html` is /about."""
+    for one in folder.iterdir():
+        name = one.name.removesuffix(".html").removesuffix("index")
+        if one.is_dir():
+            yield from demo_pages(one, f"{path}/{name}")
+        else:
+            yield f"{path}/{name}", one.read_bytes()
+
+
 @pytest.mark.slow
 def test_five_hundred_pages_give_the_same_as_in_sqlite(tmp_path: Path) -> None:
     pages = made_up(400)
@@ -95,6 +123,8 @@ def test_the_commands_work_on_a_database_and_never_show_its_password(
         there = ["--store", store]
         said.append(run("crawl", "-v", *seed, *there, "--max-pages", "5", "-o", str(tmp_path / "p.jsonl")))
         said.append(run("crawl", *seed, *there, "--max-pages", "9", "-o", str(tmp_path / "p.jsonl")))
+        said.append(run("workers", *there, "--format", "jsonl"))
+        said.append(run("workers", "stop", *there))
         said.append(run("runs", *there, "--format", "jsonl"))
         assert json.loads(said[-1])["fetched"] == 9
         said += [run("export", what, *there) for what in ("pages", "links", "out", "external")]
@@ -122,3 +152,65 @@ def test_a_database_that_is_not_there_is_one_sentence() -> None:
     assert "cannot be reached" in done.output
     assert SECRET not in done.output
     assert "Traceback" not in done.output
+
+
+# --- versions and roles ---
+
+_AS_IN_VERSION_1 = """
+DROP TRIGGER run_begins ON run; DROP FUNCTION run_begins; DROP TRIGGER run_is_deleted ON run; DROP FUNCTION run_is_deleted;
+DROP SEQUENCE claim_1; ALTER TABLE run ADD COLUMN claims bigint NOT NULL DEFAULT 0; UPDATE run SET claims = 7; UPDATE meta SET version = 1;
+"""
+
+
+def changed(store: str, *statements: str) -> None:
+    """Change a database behind Honeyguide's back."""
+    import psycopg
+
+    with psycopg.connect(store, autocommit=True) as connection:
+        connection.execute("SET search_path TO honeyguide")
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def test_a_store_of_an_older_version_is_brought_up_to_date() -> None:
+    url = server().new_database()
+    with closing(open_store(url)) as store:
+        store.queue(store.runs.begin(spec(), 0.0)).add([found("/a")])
+    changed(url, *(one for one in _AS_IN_VERSION_1.split(";") if one.strip()))
+    with pytest.raises(SchemaMismatchError, match="older Honeyguide"):
+        open_store(url, read_only=True)
+    with closing(open_store(url)) as store:
+        (run,) = store.runs.list()
+        (lease,) = store.queue(run).claim(ask()).leases
+        assert lease.claim == 8
+    open_store(url, read_only=True).close()
+
+
+def test_a_store_of_a_newer_version_is_refused() -> None:
+    url = server().new_database()
+    open_store(url).close()
+    changed(url, "UPDATE meta SET version = 99")
+    for read_only in (False, True):
+        with pytest.raises(SchemaMismatchError, match=r"newer Honeyguide \(version 99"):
+            open_store(url, read_only=read_only)
+
+
+def test_a_role_that_only_reads_is_enough_to_look(tmp_path: Path) -> None:
+    url = server().new_database()
+    with serve_demo() as root:
+        seed = [root, "--allow-private", "--delay", "0", "--topic", "fire|alarm"]
+        run("crawl", *seed, "--store", url, "--max-pages", "4", "-o", str(tmp_path / "p.jsonl"))
+        role = f"reader_{os.getpid()}"
+        grants = Path(__file__).parents[2] / "docs" / "guides" / "several-machines.md"
+        (text,) = re.findall(r"```text\n(CREATE ROLE reader.*?)```", grants.read_text("utf-8"), re.DOTALL)
+        changed(url, *(one.replace("reader", role) for one in text.split(";") if one.strip()))
+        there = ["--store", url.replace("crawler:", f"{role}:")]
+        assert len(run("export", "pages", *there).splitlines()) == 4
+        assert json.loads(run("runs", *there, "--format", "jsonl"))["fetched"] == 4
+        assert run("workers", *there, "--format", "jsonl") == ""
+        assert run("plan", *there, "--top", "2", "--format", "jsonl")
+        assert run("explain", root, *there)
+        refused = CliRunner().invoke(cli, ["crawl", *seed, *there, "--max-pages", "9"])
+    assert refused.exit_code == 1
+    assert "may only read" in refused.output
+    assert "Traceback" not in refused.output

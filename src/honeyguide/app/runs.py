@@ -25,16 +25,16 @@ from honeyguide.errors import AddressRefusedError, HoneyguideError, InputError, 
 from honeyguide.jobs.request import CrawlRequest, latest_runs, resumed_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.adapters.store.postgres.store import PostgresStore
     from honeyguide.adapters.store.sqlite.store import SqliteStore
     from honeyguide.core.crawl.frontier import Counts, FrontierRow, Run
     from honeyguide.core.records import Record
-    from honeyguide.core.records.fields import QueueRecord, RunRecord
+    from honeyguide.core.records.fields import QueueRecord, RunRecord, WorkerRecord
     from honeyguide.core.rules.profile import Profile
-    from honeyguide.ports.store import Ledger, Store
+    from honeyguide.ports.store import Ledger, Store, WorkerState
 
 # Rules of the crawl itself; a rule of the profile has its own reason.
 RULE_WORDS = {
@@ -138,7 +138,25 @@ def reopen_refused(store: Store, runs: Iterable[Run]) -> None:
 def list_runs(path: str | Path) -> list[RunRecord]:
     """Give the records of all runs of a store, oldest first."""
     with opened_store(path, read_only=True) as store:
-        return [run_record(run) for run in store.runs.list()]
+        workers = store.runs.workers(_now(store))
+        return [run_record(run, [one for one in workers if one.run == run.id]) for run in store.runs.list()]
+
+
+def list_workers(path: str | Path) -> list[WorkerRecord]:
+    """Give the records of the processes that work on a store."""
+    with opened_store(path, read_only=True) as store:
+        return [worker_record(one) for one in store.runs.workers(_now(store))]
+
+
+def stop_workers(path: str | Path, number: int | None = None) -> int:
+    """Ask the processes that work on a store, or on one run of it, to stop; gives how many there are."""
+    with opened_store(path, create=False) as store:
+        run = None if number is None else find_run(store, number).id
+        return store.runs.stop_workers(_now(store), run)
+
+
+def _now(store: Store) -> float:
+    return time.time() if store.clock is None else store.clock.now()
 
 
 def delete_run(path: str | Path, number: int) -> Counts:
@@ -195,8 +213,9 @@ def resume_request(run: Run, limits: CrawlRequest | None = None) -> tuple[CrawlR
     return resumed_request(run, limits), profile_of_run(run)
 
 
-def run_record(run: Run) -> RunRecord:
-    """Write a run."""
+def run_record(run: Run, workers: Sequence[WorkerState] = ()) -> RunRecord:
+    """Write a run, with the processes that work on it."""
+    seen_at = max((one.seen_at for one in workers), default=None)
     return {
         "schema": SCHEMA,
         "run": run.id,
@@ -208,7 +227,31 @@ def run_record(run: Run) -> RunRecord:
         "started_at": iso(run.started_at),
         "updated_at": iso(run.updated_at),
         "stopped": run.stopped,
+        "workers": len(workers),
+        "pages_per_s": tidy(round(sum(map(_rate, workers)), 1)),
+        "seen_at": None if seen_at is None else iso(seen_at),
     }
+
+
+def worker_record(worker: WorkerState) -> WorkerRecord:
+    """Write a process that works on a run."""
+    return {
+        "schema": SCHEMA,
+        "worker": worker.id,
+        "run": worker.run,
+        "host": worker.host,
+        "pid": worker.pid,
+        "pages": worker.pages,
+        "pages_per_s": tidy(round(_rate(worker), 1)),
+        "started_at": iso(worker.started_at),
+        "seen_at": iso(worker.seen_at),
+        "stopping": worker.is_stopping,
+    }
+
+
+def _rate(worker: WorkerState) -> float:
+    """Give the pages a second of a worker until its last sign of life."""
+    return worker.pages / max(1.0, worker.seen_at - worker.started_at)
 
 
 def sites_of(store: Store, runs: Iterable[Run]) -> set[str]:

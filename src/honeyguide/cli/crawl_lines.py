@@ -165,6 +165,7 @@ STOPPED = {
     "max_time": f"--max-time is over; {RESUME}",
     INTERRUPTED: f"interrupted; {RESUME}",
     TERMINATED: f"stopped by SIGTERM; {RESUME}",
+    "stopped": f"honeyguide workers stop asked for it, and what was being fetched is committed; {RESUME}",
     "resting": "what is left failed, or its site asks for a pause; run the same command later to try again",
     "shared": "another process is fetching what is left",
     "site_failing": "the site failed again and again; run the same command later to resume",

@@ -71,7 +71,7 @@ _TABLE = (
     Column.whole("Profile"),
     Column("Command"),
 )
-_UNKNOWN = "working, or killed"
+_UNKNOWN = "killed"
 RECORDS: dict[str, Any] = {
     "pages": PageRecord,
     "links": QueueRecord,
@@ -82,12 +82,14 @@ _NOUNS = {"pages": "page", "links": "link", "external": "link", "out": "URL"}
 
 
 @dataclass(frozen=True, slots=True)
-class _StoreOptions:
+class StoreOptions:
+    """Which store a command is about."""
+
     store: str = store_option()
 
 
 @dataclass(frozen=True, slots=True)
-class _RunOptions(_StoreOptions):
+class _RunOptions(StoreOptions):
     run: int | None = option(
         "--run N", "Which crawl, by the number that runs shows.  [default: the newest]", type=COUNT
     )
@@ -109,12 +111,13 @@ class _ExplainOptions(_RunOptions):
         "honeyguide runs delete 1",
     ),
 )
-@takes(options=_StoreOptions)
+@takes(options=StoreOptions)
 @output_options
-def runs(options: _StoreOptions) -> None:
+def runs(options: StoreOptions) -> None:
     """List the crawls of a store: what each is about, when it was begun, how many pages it has fetched, why it stopped.
 
-    Times are UTC. With a command, change the store.
+    Of a crawl that is worked on, the number of its processes, their rate and their last sign of life. Times are UTC. With a command, change
+    the store.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
@@ -125,28 +128,28 @@ def runs(options: _StoreOptions) -> None:
 
 @runs.command(examples=("honeyguide runs delete 1",))
 @click.argument("number", metavar="N", type=COUNT)
-@takes(options=_StoreOptions)
-def delete(number: int, options: _StoreOptions) -> None:
+@takes(options=StoreOptions)
+def delete(number: int, options: StoreOptions) -> None:
     """Delete a crawl from a store: its pages, its links, its visits.
 
     N is the number that runs shows. What is known of a URL is deleted with the last crawl that has met it; what was learnt of
     whole sites, such as how often their pages change, stays. The file keeps its size until honeyguide runs compact.
     """
     with rejected_options({"run": "N"}):
-        counts = delete_run(_store(options), number)
+        counts = delete_run(chosen_store(options), number)
     urls = count_of(sum(counts.states.values()), "URL")
     note(f"run {number} is deleted: {count_of(counts.fetched, 'page')}, {urls}")
 
 
 @runs.command(examples=("honeyguide runs compact",))
-@takes(options=_StoreOptions)
-def compact(options: _StoreOptions) -> None:
+@takes(options=StoreOptions)
+def compact(options: StoreOptions) -> None:
     """Make the file of a store as small as what it holds; needs as much room again while it works."""
-    before, after = compact_store(_store(options))
-    note(f"{store_name(_store(options))} has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f} MB")
+    before, after = compact_store(chosen_store(options))
+    note(f"{store_name(chosen_store(options))} has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f} MB")
 
 
-def _store(options: _StoreOptions) -> str:
+def chosen_store(options: StoreOptions) -> str:
     """Give the store: --store of the command itself, or that of runs before it."""
     ctx = click.get_current_context()
     is_own = ctx.get_parameter_source("store") is not click.core.ParameterSource.DEFAULT
@@ -156,6 +159,9 @@ def _store(options: _StoreOptions) -> str:
 def _row(record: Record) -> list[str]:
     started = record["started_at"][:16].replace("T", " ")  # the minute tells runs apart
     stopped = record["stopped"] or _UNKNOWN
+    if record["workers"]:
+        working = f"{count_of(record['workers'], 'worker')}, {record['pages_per_s']:g} pages/s"
+        stopped = f"{working}, seen at {record['seen_at'][11:19]}"
     fetched = f"{record['fetched']:,}"
     return [str(record["run"]), started, fetched, stopped, record["profile"], record["command"]]
 

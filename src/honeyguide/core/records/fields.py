@@ -271,6 +271,23 @@ class RunRecord(OutputRecord):
     started_at: str  # when it began
     updated_at: str  # when it was last worked on
     stopped: str | None  # why it stopped; null while a process works on it, or if that was killed
+    workers: int  # how many processes work on it
+    pages_per_s: Number  # what they fetch together, since each began
+    seen_at: str | None  # the last sign of life of any of them; null: nobody works on it
+
+
+class WorkerRecord(OutputRecord):
+    """`workers`: one process that works on a crawl."""
+
+    worker: int  # its number
+    run: int | None  # the crawl, by the number that runs shows
+    host: str  # the machine
+    pid: int  # the number of the process there
+    pages: int  # how many it has fetched, as of its last sign of life
+    pages_per_s: Number  # since it began
+    started_at: str  # when it began
+    seen_at: str  # its last sign of life, which it gives every few seconds
+    stopping: bool  # whether it was asked to stop
 
 
 # --- plan ---------------------------------------------------------------------------------------------------------

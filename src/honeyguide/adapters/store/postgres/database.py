@@ -85,7 +85,7 @@ class PostgresDatabase(Database):
         super().__init__(name_of(url))
         self._url = url
         self._patience_s = patience_s
-        self._read_only = read_only
+        self.is_read_only = read_only
         self.on_lost: Callable[[], None] = lambda: (
             None
         )  # what was learnt of an undone transaction is forgotten
@@ -109,7 +109,7 @@ class PostgresDatabase(Database):
         connection.adapters.register_dumper(int, Int8Dumper)
         for setting in (
             *_SETTINGS,
-            *(("SET default_transaction_read_only TO on",) if self._read_only else ()),
+            *(("SET default_transaction_read_only TO on",) if self.is_read_only else ()),
         ):
             connection.execute(setting)
         return connection

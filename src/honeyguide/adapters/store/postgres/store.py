@@ -29,7 +29,8 @@ VERSION = 2  # of sql/schema.sql
 LEASE_S = 60.0  # without a heartbeat; others are on other machines, and cannot see that a process is gone
 _ASKED = 5  # how often the server is asked for the time
 _NO_STORE = "has no Honeyguide store; honeyguide crawl makes one"
-_OTHER = "was written by another version of Honeyguide (version {} of the store); use that one, or name another database"
+_OLDER = "was written by an older Honeyguide (version {} of the store); open it once with a role that may write, or name another database"
+_NEWER = "was written by a newer Honeyguide (version {} of the store); upgrade, or name another database"
 
 
 class PostgresStore:
@@ -61,8 +62,21 @@ class PostgresStore:
                 raise StoreError(self.path, _NO_STORE)
             self._create()
         (version,) = self._db.one(self._sql["version"])
-        if version != VERSION:
-            raise SchemaMismatchError(self.path, _OTHER.format(version))
+        if version > VERSION:
+            raise SchemaMismatchError(self.path, _NEWER.format(version))
+        if version < VERSION and self._db.is_read_only:
+            raise SchemaMismatchError(self.path, _OLDER.format(version))
+        if version < VERSION:
+            self._migrate()
+
+    def _migrate(self) -> None:
+        """Bring the tables up to date, version by version; another worker may have been faster."""
+        self._db.lock("schema")
+        (version,) = self._db.one(self._sql["version"])
+        for number in range(version + 1, VERSION + 1):
+            self._db.script(self._db.queries("migrations")[f"to_{number}"])
+            self._db.write("UPDATE meta SET version = $1", (number,))
+        self._db.flush()
 
     def _create(self) -> None:
         """Make the tables; another worker may have been faster."""
