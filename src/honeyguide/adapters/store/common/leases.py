@@ -202,7 +202,9 @@ class SqlLeases(SqlLedger):
         return self._best_site(request, in_flight)
 
     def _is_as_noted(self, only: SiteHead, request: ClaimRequest) -> bool:
-        is_ours = only.worker == self._workers.id and only.blocked_until <= request.now < self._only_until
+        is_ours = (
+            only.worker in (None, self._workers.id) and only.blocked_until <= request.now < self._only_until
+        )
         return is_ours and self._worths.stale <= {only.site} and self._db.version() == self._only_version
 
     def _note_only(self, head: SiteHead, request: ClaimRequest) -> None:
@@ -348,7 +350,10 @@ class SqlLeases(SqlLedger):
             if number is not None and is_due:
                 self._delays[number] = pace.delay_s
                 leaves = self._workers.id if is_free and number == site else None
-                self._only = None
+                if (only := self._only) is not None and only.site == number:
+                    worker = only.worker if leaves is None else None
+                    next_at = max(only.next_at, pace.next_at)
+                    self._only = only._replace(next_at=next_at, delay_s=pace.delay_s, worker=worker)
                 self._db.write(self._sql["pace"], (pace.next_at, pace.delay_s, leaves, number))
         if is_free:
             del self._out[site]
