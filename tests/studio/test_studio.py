@@ -220,7 +220,7 @@ def test_the_tree_of_a_large_run_is_drawn_and_can_be_counted(
     assert list_branches(store, 1, prefix) == (
         below,
         True,
-    )  # five times as many are drawn there, and that is all of them
+    )  # three times as many are drawn there, and that is all of them
     monkeypatch.setattr(browse, "_BELOW", 0)
     assert list_branches(store, 1, prefix) == (below, True)  # nothing was drawn, so all are counted
     assert sum(one.urls for one in all_sites) == 10
