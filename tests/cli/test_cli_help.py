@@ -117,7 +117,7 @@ def test_examples_work(run: Run, crawled: Path, path: tuple[str, ...], example: 
     source = Path(words.pop()).read_bytes() if "<" in words else b""
     result = run(*(word for word in words[1:] if word != "<"), input=source)
     assert result.exit_code == (3 if words[1] == "pick" else 0), result.stderr
-    written_only = {"init", "-o", "--markdown", "delete", "compact", "import"} & set(words)
+    written_only = {"init", "-o", "--markdown", "delete", "compact", "import", "workers"} & set(words)
     assert written_only or result.stdout
 
 

@@ -41,7 +41,7 @@ COMMANDS = {
     "crawl": ("crawl", "Follow a topic through a site, best links first, and say why."),
     "explain": ("runs", "Explain why a URL was fetched, picked or rejected."),
     "runs": ("runs", "List the crawls of a store."),
-    "workers": ("workers", "List the processes that work on crawls, and stop them."),
+    "workers": ("workers", "List the processes that work on the crawls of a store."),
     "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
     "diff": ("judge", "Say what changed from one file of picks or plans to another, and why."),

@@ -37,7 +37,7 @@ _TABLE = (
         "honeyguide workers",
         "honeyguide workers --store honeyguide.db --format jsonl",
         "honeyguide workers stop",
-        "honeyguide workers stop 2 --store honeyguide.db",
+        "honeyguide workers stop 1 --store honeyguide.db",
     ),
 )
 @takes(options=StoreOptions)
@@ -52,7 +52,7 @@ def workers(options: StoreOptions) -> None:
         emit(records, columns(WorkerRecord), lambda found: print_table(_TABLE, map(_worker_row, found)))
 
 
-@workers.command(examples=("honeyguide workers stop", "honeyguide workers stop 2"))
+@workers.command(examples=("honeyguide workers stop", "honeyguide workers stop 1"))
 @click.argument("number", metavar="[RUN]", type=COUNT, required=False)
 @takes(options=StoreOptions)
 def stop(number: int | None, options: StoreOptions) -> None:
