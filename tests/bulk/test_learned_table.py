@@ -10,11 +10,14 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
+from honeyguide.adapters.policies import AdaptiveInterval
+from honeyguide.app import known
 from honeyguide.app.known import known_sources, open_known
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.ranking import RowTable
+from honeyguide.core.recrawl.signals import PageState
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 
 pl = pytest.importorskip("polars")  # an extra
+
+from honeyguide.bulk.learned_table import _MANY_VISITS  # noqa: E402 - needs polars
 
 NOW = datetime(2026, 5, 1, 8, tzinfo=UTC)
 PROFILE = load_profile("news")
@@ -141,3 +146,32 @@ def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     columns, _ = tables(tmp_path, made_up(60))
     with pytest.raises(InputError, match="more than 50 rows"):
         columns.plan(PlanQuery(NOW, limit=50))
+
+
+@pytest.mark.parametrize("policy", ["uniform", "proportional", "adaptive-interval", "learned"])
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    "query", [PlanQuery(NOW, top=25), PlanQuery(NOW, top=9, levels=("high", "low"), per_host=2)]
+)
+def test_text_is_ranked_by_columns_as_by_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str, kind: str, query: PlanQuery
+) -> None:
+    frame = pl.DataFrame(made_up(300), infer_schema_length=None)
+    frame = frame.with_columns(pl.col("last_visited").dt.to_string("iso:strict"))
+    paths = [tmp_path / f"known-{number}.{kind}" for number in range(2)]
+    for number, path in enumerate(paths):
+        part = frame.slice(number * 150, 150)
+        part.write_csv(path) if kind == "csv" else part.write_ndjson(path)
+    found = []
+    for is_column in (True, False):
+        monkeypatch.setattr(known, "pays_by_columns", lambda _, answer=is_column: answer)
+        table = open_known(known_sources([str(path) for path in paths]), PROFILE, policy=policy)
+        assert type(table).__name__ == ("LearnedTable" if is_column else "RowTable")
+        plan = table.plan(query)
+        found.append((repr(plan.entries), plan.levels, plan.future, plan.tied))
+    assert found[0] == found[1]
+
+
+def test_adaptive_intervals_of_many_visits_are_the_longest() -> None:
+    policy = AdaptiveInterval()
+    assert policy.interval_of(PageState("", visits=_MANY_VISITS)) == policy.most_h

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-# ruff: noqa: S603 - the command is ours
+# ruff: noqa: S603, S607 - commands of our own, and systemd-analyze
 import json
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -147,7 +148,28 @@ def test_the_units_of_the_recipes_are_units_and_their_options_exist(name: str) -
         assert all(word in said.stdout for word in started.split() if word.startswith("--"))
 
 
-def test_the_line_for_cron_is_five_fields_and_a_command() -> None:
-    lines = re.findall(r"^(?:[\d*/,-]+ ){5} *\S.*$", RECIPES.read_text("utf-8"), re.MULTILINE)
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_accepts_the_units_of_the_recipes(tmp_path: Path) -> None:
+    units = re.findall(
+        r"\*\*`([\w-]+\.(?:service|timer))`\*\*\n+```ini\n(.*?)```", RECIPES.read_text("utf-8"), re.DOTALL
+    )
+    assert len(units) == 3
+    for name, text in units:  # the command has to exist
+        started = re.sub(
+            r"^ExecStart=\S*honeyguide", f"ExecStart={sys.executable} -m honeyguide", text, flags=re.MULTILINE
+        )
+        (tmp_path / name).write_text(started, "utf-8")
+        checked = subprocess.run(
+            ["systemd-analyze", "verify", str(tmp_path / name)], capture_output=True, text=True, timeout=HANG_S, check=False
+        )  # fmt: skip
+        assert (checked.returncode, checked.stderr) == (0, ""), name
+
+
+def test_the_line_for_cron_is_five_fields_in_their_ranges_and_a_command() -> None:
+    lines = re.findall(r"^((?:[\d*/,-]+ ){5}) *(\S.*)$", RECIPES.read_text("utf-8"), re.MULTILINE)
     assert lines
-    assert all(">>" in line for line in lines)
+    for fields, started in lines:
+        assert ">>" in started
+        assert "%" not in started  # which cron takes for the end of the line
+        for field, most in zip(fields.split(), (59, 23, 31, 12, 7), strict=True):
+            assert all(int(number) <= most for number in re.findall(r"\d+", field)), field

@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from honeyguide.core.recrawl.clocks import HOURS_A_SECOND
+from honeyguide.core.recrawl.clocks import WallClock
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Heuristic, Learned, ValuePart, explain_value
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import SCALARS, SURE, Maths, single
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
 
-_NEVER_H = 1e7  # the age of a copy that does not exist: a thousand years
+_WALL = WallClock()
+NEVER_H = 1e7  # the age of a copy that does not exist: a thousand years
 GROUP = "honeyguide.policies"
 
 
@@ -108,8 +109,11 @@ class FormulaPolicy:
 # --- schedules ---
 
 
-class _ByInterval:
-    """Visit a page once in an interval: the value of a visit is how many intervals have passed since the last one."""
+class IntervalPolicy:
+    """Visit a page once in an interval: the value of a visit is how many intervals have passed since the last one.
+
+    `bulk/learned_table.py` has the same over columns, so values have 7 digits.
+    """
 
     __slots__ = ()
     name: ClassVar[str]
@@ -121,7 +125,7 @@ class _ByInterval:
 
     def value(self, page: PageState, now: float) -> float:
         """Return how many intervals have passed; a page that was never visited comes first."""
-        return _since_h(page, now) / self.interval_of(page)
+        return single(_since_h(page, now) / self.interval_of(page))
 
     def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain the value."""
@@ -134,12 +138,12 @@ class _ByInterval:
 
 def _since_h(page: PageState, now: float) -> float:
     if page.visited_at is None:
-        return _NEVER_H
-    return max(0.0, now - page.visited_at) * HOURS_A_SECOND
+        return NEVER_H
+    return _WALL.exposure_h(page.visited_at, now)
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform(_ByInterval):
+class Uniform(IntervalPolicy):
     """Round robin: the page with the oldest copy first."""
 
     name: ClassVar[str] = "uniform"
@@ -150,7 +154,7 @@ class Uniform(_ByInterval):
 
 
 @dataclass(frozen=True, slots=True)
-class Proportional(_ByInterval):
+class Proportional(IntervalPolicy):
     """Visit pages as often as they change."""
 
     name: ClassVar[str] = "proportional"
@@ -163,7 +167,7 @@ class Proportional(_ByInterval):
 
 
 @dataclass(frozen=True, slots=True)
-class AdaptiveInterval(_ByInterval):
+class AdaptiveInterval(IntervalPolicy):
     """Visit in intervals that grow while a page stays the same and shrink when it changes, as Nutch does."""
 
     name: ClassVar[str] = "adaptive-interval"

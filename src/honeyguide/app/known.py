@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import field_name, zoneless_fields
-from honeyguide.adapters.policies import FormulaPolicy, load_policy
+from honeyguide.adapters.policies import FormulaPolicy, IntervalPolicy, load_policy
 from honeyguide.app.arguments import fields_of
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.core.recrawl.history import UNKNOWN_SITE, site_of
@@ -79,8 +79,8 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     chosen = policy or (LEARNED if any("rate_a" in names for names in columns) else HEURISTIC)
     is_parquet = all(source.kind == "parquet" for source in sources)
     ranked_by = load_policy(chosen, profile, Priors())
-    has_formula = isinstance(ranked_by, Learned | FormulaPolicy)
-    if (has_formula and is_parquet) or (chosen == HEURISTIC and pays_by_columns(sources)):
+    has_columns = chosen == HEURISTIC or isinstance(ranked_by, Learned | FormulaPolicy | IntervalPolicy)
+    if has_columns and ((is_parquet and chosen != HEURISTIC) or pays_by_columns(sources)):
         table = _column_table(sources, ranked_by, profile, reject, check_urls=check_urls)
         table.on_zoneless = zones
         return table
@@ -135,15 +135,14 @@ def _column_table(
     from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.bulk.learned_table import LearnedTable
 
-    if isinstance(policy, Learned | FormulaPolicy):
-        parquet = [parquet_file(source) for source in sources]
-        return LearnedTable(parquet, profile, policy, reject, check_urls=check_urls)
     files = [
         parquet_file(one)
         if one.kind == "parquet"
         else TextFile(one.path, one.kind, one.name, one.fields, one.on_rows)
         for one in sources
     ]
+    if isinstance(policy, Learned | FormulaPolicy | IntervalPolicy):
+        return LearnedTable(files, profile, policy, reject, check_urls=check_urls)
     return ColumnTable(files, profile, reject, check_urls=check_urls)
 
 

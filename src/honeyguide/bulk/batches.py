@@ -18,7 +18,15 @@ from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, Source, is_re
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
 from honeyguide.adapters.files.signals import field_name
 from honeyguide.bulk.csv_blocks import PlainBlock, RowBlock, csv_blocks
-from honeyguide.bulk.signal_columns import DOUBT, HASH, TIMES, columns_of, hashed
+from honeyguide.bulk.signal_columns import (
+    DOUBT,
+    HASH,
+    NUMBER_TYPES,
+    TIMES,
+    columns_of,
+    hashed,
+    with_utc_times,
+)
 from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.core.rules.facts import CARD
 from honeyguide.errors import InputError
@@ -134,9 +142,10 @@ class TextFile(Source):
     def batches(self, query: Query) -> Iterator[Batch]:
         """Run a query over the file, some rows at a time."""
         start = 0
-        for part in csv_blocks(self) if self.kind == "csv" else _row_blocks(raw_rows(self)):
+        for part in csv_blocks(self, NUMBER_TYPES) if self.kind == "csv" else _row_blocks(raw_rows(self)):
             if isinstance(part, PlainBlock):
-                yield Batch(start, query(part.frame.lazy()).collect(), part.pick)
+                frame = with_utc_times(part.frame).lazy()
+                yield Batch(start, query(frame).collect(), part.pick)
                 start += part.frame.height
                 continue
             for at in range(0, len(part.rows), _BATCH_ROWS):
@@ -147,6 +156,18 @@ class TextFile(Source):
     def count(self) -> int:
         """Count the rows by reading them."""
         return sum(1 for _ in raw_rows(self))
+
+    def take(self, numbers: Collection[int]) -> list[RawRow]:
+        """Read rows by their number, from 0; the file is read again, up to the last of them."""
+        left, found, start = sorted(numbers), list[RawRow](), 0
+        for part in csv_blocks(self) if self.kind == "csv" else _row_blocks(raw_rows(self)):
+            end = start + (part.frame.height if isinstance(part, PlainBlock) else len(part.rows))
+            here = [number for number in left if number < end]
+            found += part.pick(here) if isinstance(part, PlainBlock) else _pick(part.rows, start, here)
+            left, start = left[len(here) :], end
+            if not left:
+                break
+        return found
 
     def find(self, urls: Collection[str]) -> list[RawRow]:
         """Read the rows that have one of the URLs."""
@@ -271,6 +292,8 @@ class Repeats:
 
 def _repeated(rows: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     """Return the rows whose URL comes again later, and those whose URL came before, by hashes of 64 bits."""
+    if rows[HASH].n_unique() == rows.height:  # which is known much sooner than which rows are the same
+        return rows[PLACE].clear(), rows[PLACE].clear()
     rows = rows.sort(PLACE)
     return (
         rows.filter(~pl.col(HASH).is_last_distinct())[PLACE],

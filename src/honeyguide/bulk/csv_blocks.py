@@ -20,13 +20,16 @@ from honeyguide.adapters.files.read import numbered_lines, opened
 from honeyguide.adapters.files.rows import RawRow, column_fields, csv_records, named_cells, read_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from honeyguide.adapters.files.read import Line, Source
+
+    Types = Mapping[str, pl.DataType]
 
 BLOCK_BYTES = 1 << 24
 _LONG_LINE = 1 << 16  # bytes without the end of a line: a cell may be longer than rows allow
 _QUOTED = re.compile(rb'(?:(?<=[,\n])|\A)"[^"\r\n]*(?:""[^"\r\n]*)*"(?=[,\n]|\r\n|\Z)')
+NO_TYPES: Mapping[str, pl.DataType] = {}
 _BLANK = r"^[\s\x00-\x20]*$"
 
 
@@ -61,14 +64,14 @@ class PlainBlock:
         return self.data.split(b"\n")
 
 
-def csv_blocks(source: Source) -> Iterator[PlainBlock | RowBlock]:
-    """Read a table in CSV, block by block."""
+def csv_blocks(source: Source, types: Types = NO_TYPES) -> Iterator[PlainBlock | RowBlock]:
+    """Read a table in CSV, block by block; where all cells of a block allow it, columns have the types that are named."""
     with opened(source.path) as file:
         reader = _Reader(file, source.name)
         names = read_first(csv_records(reader.lines(), source.name), partial(column_fields, source))
         rows = 0
         while data := reader.block():
-            frame = _plain(data, names)
+            frame = _plain(data, names, types)
             if frame is None:
                 block = RowBlock([*_rows(reader, data, names, rows)])
                 rows += len(block.rows)
@@ -118,25 +121,33 @@ def _rows(reader: _Reader, data: bytes, names: list[str], before: int) -> Iterat
             break
 
 
-def _plain(data: bytes, names: list[str]) -> pl.DataFrame | None:
-    """Read a block as columns of text; None if it is not plain."""
+def _plain(data: bytes, names: list[str], types: Types) -> pl.DataFrame | None:
+    """Read a block as columns; None if it is not plain."""
     unquoted = _QUOTED.sub(b"", data) if b'"' in data else data
     if not _is_plain(data, unquoted):
         return None
     lines = unquoted.count(b"\n") + (not data.endswith(b"\n"))
     if unquoted.count(b",") != lines * (len(names) - 1):
         return None
-    schema = {str(place): pl.String for place in range(len(names))}
-    try:
-        quote = None if unquoted is data else '"'
-        frame = pl.read_csv(data, has_header=False, schema=schema, quote_char=quote)
-    except pl.exceptions.PolarsError:
+    quote = None if unquoted is data else '"'
+    frame = _frame(data, [types.get(name, pl.String()) for name in names], quote)
+    if frame is None:  # a cell is no number
+        frame = _frame(data, [pl.String()] * len(names), quote)
+    if frame is None:
         return None
     named = {str(place): name for place, name in enumerate(names) if name}
     frame = frame.select([*named]).rename(named)
     if frame.height != lines or frame["url"].str.contains(_BLANK).fill_null(value=True).any():
         return None
     return frame
+
+
+def _frame(data: bytes, types: Sequence[pl.DataType], quote: str | None) -> pl.DataFrame | None:
+    schema = {str(place): kind for place, kind in enumerate(types)}
+    try:
+        return pl.read_csv(data, has_header=False, schema=schema, quote_char=quote)
+    except pl.exceptions.PolarsError:
+        return None
 
 
 def _is_plain(data: bytes, unquoted: bytes) -> bool:

@@ -364,10 +364,10 @@ class ColumnTable:
     def _read(self, best: pl.Series, known: KnownRows) -> list[UrlSignals]:
         """Read the rows at some places, except those that are known; a repeated URL starts the plan again."""
         places, rows = best.to_list(), dict(known)
-        waiting: dict[int, tuple[ParquetFile, list[int]]] = {}
+        waiting: dict[int, tuple[File, list[int]]] = {}
         for place in places:
-            file, first = (None, 0) if place in rows else self._file_of(place)
-            if isinstance(file, ParquetFile):
+            if place not in rows:
+                file, first = self._file_of(place)
                 waiting.setdefault(first, (file, []))[1].append(place - first)
         for first, (file, numbers) in waiting.items():
             for raw in file.take(numbers):

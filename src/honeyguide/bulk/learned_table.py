@@ -1,4 +1,4 @@
-"""Ranking Parquet files of any size by the policy `learned`: the same answers as `core.recrawl.ranking.RowTable`.
+"""Ranking files of any size by a policy other than `heuristic`: the same answers as `core.recrawl.ranking.RowTable`.
 
 Owns: the column of values, and how the price, levels and ranks follow from it. Must not know: formats. Start reading at
 `LearnedTable._plan`; the passes over the files are in `file_table.py`. One pass computes the values of all pages, eight bytes
@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from honeyguide.adapters.policies import FormulaPolicy, PageColumns
+from honeyguide.adapters.policies import (
+    NEVER_H,
+    AdaptiveInterval,
+    FormulaPolicy,
+    IntervalPolicy,
+    PageColumns,
+    Proportional,
+)
 from honeyguide.bulk.batches import PLACE, SCORE, ParquetFile, best_rows, better_rows
 from honeyguide.bulk.file_table import ColumnTable
 from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, columns_of, fact_columns
@@ -32,7 +39,7 @@ from honeyguide.core.recrawl.plan import (
 )
 from honeyguide.core.recrawl.ranking import SHARE, host_of, state_of
 from honeyguide.core.recrawl.rate import SURE, log1p_by, score_of, share_by
-from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE
+from honeyguide.core.recrawl.signals import HUB_IMPORTANCE, LEAST_RELEVANCE, UNKNOWN_RELEVANCE, PageState
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from honeyguide.adapters.files.rows import RawRow
-    from honeyguide.bulk.file_table import Reject, Winner
+    from honeyguide.bulk.file_table import File, Reject, Winner
     from honeyguide.core.recrawl.plan import PlanQuery, UrlSignals
     from honeyguide.core.recrawl.policies import Learned
     from honeyguide.core.recrawl.priors import PageClass, Priors
@@ -63,13 +70,13 @@ class _Survey:
 
 
 class LearnedTable(ColumnTable):
-    """Known URLs in Parquet files with change rates; doubtful rows are read one by one."""
+    """Known URLs in files, ranked by a policy over columns; doubtful rows are read one by one."""
 
     def __init__(
         self,
-        files: Sequence[ParquetFile],
+        files: Sequence[File],
         profile: Profile,
-        policy: Learned | FormulaPolicy,
+        policy: Learned | FormulaPolicy | IntervalPolicy,
         reject: Reject | None = None,
         *,
         check_urls: bool = False,
@@ -89,9 +96,8 @@ class LearnedTable(ColumnTable):
         return self._entry(0, row, now)
 
     def _plan(self, query: PlanQuery, limit: int | None) -> tuple[Plan, bool]:
-        asked, ranges = query, list[LevelRange]()
+        asked, ranges = query, self._ranges(query)
         if query.budget is not None:
-            ranges = budget_levels(query.budget, self._profile)
             query = query.before_levels(ranges)
             limit = query.top if asked.levels else limit
         survey = self._surveyed(query.now, limit or 0)
@@ -121,18 +127,16 @@ class LearnedTable(ColumnTable):
             found.tied = same - sum(one.value == winners[-1].value for one in winners)
         return found, is_enough
 
+    def _ranges(self, query: PlanQuery) -> Sequence[LevelRange]:
+        return () if query.budget is None else budget_levels(query.budget, self._profile)
+
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         columns = [column for name, column in columns_of(frame.collect_schema()).items() if name != "url"]
         raw = [_IS_RAW, *(_RAW + column for column in columns)]
         kept = [pl.lit(value=True).alias(_IS_RAW), *(pl.col(name).alias(_RAW + name) for name in columns)]
         facts = fact_columns(frame, now, with_url=self._check_urls, also=kept)
         wanted = [DOUBT, FUTURE, ZONELESS, *([HASH] if self._check_urls else []), *raw]
-        valued = (
-            formula_values(facts, self._policy)
-            if isinstance(self._policy, FormulaPolicy)
-            else learned_values(facts, self._policy.priors)
-        )
-        return valued.select(pl.col(VALUE).alias(SCORE), *wanted)
+        return policy_values(facts, self._policy).select(pl.col(VALUE).alias(SCORE), *wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:
         return self._policy.value(state_of(KnownUrl(0, "", signals)), now.timestamp())
@@ -210,6 +214,7 @@ def _price(values: pl.DataFrame, winners: Sequence[Winner], budget: int | None =
 
 
 VALUE = "value.learned"
+_MANY_VISITS = 20  # after which `AdaptiveInterval` does not grow any more
 _WEIGHT, _STEPS = "step.weight", ("step.a", "step.b", "step.x", "step.log", "step.survival")
 
 
@@ -226,6 +231,38 @@ class _ColumnMaths:
     @staticmethod
     def where(test: pl.Expr, yes: Any, no: Any, /) -> pl.Expr:
         return pl.when(test).then(yes).otherwise(no)
+
+
+def policy_values(frame: pl.LazyFrame, policy: Learned | FormulaPolicy | IntervalPolicy) -> pl.LazyFrame:
+    """Add `VALUE`, what `policy.value` gives to single precision, but for priors of hosts: no URL is read."""
+    if isinstance(policy, FormulaPolicy):
+        return formula_values(frame, policy)
+    return (
+        interval_values(frame, policy)
+        if isinstance(policy, IntervalPolicy)
+        else learned_values(frame, policy.priors)
+    )
+
+
+def interval_values(frame: pl.LazyFrame, policy: IntervalPolicy) -> pl.LazyFrame:
+    """Add `VALUE` for a schedule: the intervals that have passed since the last visit."""
+    known = frame.collect_schema().names()
+    interval = pl.lit(1.0)
+    if isinstance(policy, Proportional):
+        a, b = _rate(known, policy.priors)
+        interval = b / a
+    elif isinstance(policy, AdaptiveInterval):
+        # A row tells visits, but not changes, so there are few intervals, and the last holds for all further visits.
+        visits = pl.col("visits").fill_null(0) if "visits" in known else pl.lit(0)
+        interval = pl.lit(policy.most_h)
+        for number in range(_MANY_VISITS, 0, -1):
+            own = policy.interval_of(PageState("", visits=number))
+            interval = pl.when(visits <= number).then(own).otherwise(interval)
+    never = pl.lit(NEVER_H)
+    waited = (
+        pl.coalesce(pl.col("since_visit_s") * HOURS_A_SECOND, never) if "since_visit_s" in known else never
+    )
+    return frame.with_columns((waited / interval).cast(pl.Float32).alias(VALUE))
 
 
 def formula_values(frame: pl.LazyFrame, policy: FormulaPolicy) -> pl.LazyFrame:

@@ -34,6 +34,10 @@ _ISO = (
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?)?$"
 )
 
+_UTC_FORMS = [  # without and with microseconds
+    rf"^{_DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-5][0-9]{fraction}(?:Z|\+00:?00)$"
+    for fraction in ("", r"\.[0-9]{6}")
+]
 _WHOLE, _DECIMAL_TIME = r"^[0-9]{1,13}$", r"^[0-9]{1,12}\.[0-9]{1,20}$"
 
 
@@ -91,6 +95,23 @@ def with_moments(frame: pl.LazyFrame, names: Iterable[str]) -> pl.LazyFrame:
         frame = frame.with_columns(read.alias(moment.meta.output_name()))
         bare = (pl.col(zone) == "").alias(zoneless_of(name).meta.output_name())
         frame = frame.with_columns(((column != "") & ~is_sure).alias(doubt.meta.output_name()), bare)
+    return frame
+
+
+def with_utc_times(frame: pl.DataFrame) -> pl.DataFrame:
+    """Read columns of texts as times where all of a column are in UTC and of one form: as usual, and many times faster."""
+    named = columns_of(frame.schema)
+    for column in (named[name] for name in TIMES if name in named and frame.schema[named[name]] == pl.String):
+        first = frame[column].drop_nulls().head(1).to_list()
+        has_fraction = bool(first) and first[0][19:20] == "."
+        if not first or not frame[column].str.contains(_UTC_FORMS[has_fraction]).all():
+            continue
+        text = pl.col(column)
+        moment = _read_as(text.str.slice(0, 19), f"%Y-%m-%d{first[0][10:11]}%H:%M:%S")
+        micros = text.str.slice(20, 6).cast(pl.Int64) if has_fraction else pl.lit(0)
+        read = frame.select((moment + micros).cast(pl.Datetime("us", "UTC")).alias(column)).to_series()
+        if read.null_count() == frame[column].null_count():  # else one of them is no date, or of another form
+            frame = frame.with_columns(read)
     return frame
 
 
@@ -288,6 +309,19 @@ def _flag(column: pl.Expr, dtype: pl.DataType) -> Reading:
         return flag, ~column.is_in([*_TRUE, *_FALSE, ""])
     return unreadable(column, pl.Boolean())
 
+
+# Columns of text that may be read as numbers at once, by both names of each.
+NUMBER_TYPES: Mapping[str, pl.DataType] = {
+    name: kind
+    for kind, names in (
+        (pl.Int64(), ("visits", "hub_depth", "hubDepth")),
+        (
+            pl.Float64(),
+            ("topic_relevance", "topicRelevance", "rate_a", "rateA", "rate_b", "rateB", "importance"),
+        ),
+    )
+    for name in names
+}
 
 _READERS: Mapping[str, Callable[[pl.Expr, pl.DataType], Reading]] = {
     "visits": _whole,
