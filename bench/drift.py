@@ -1,6 +1,7 @@
 """Drift: five made-up worlds whose pages do not keep their rates, and what recrawl policies are worth there.
 
-Owns: the worlds and their seeds, which were written down before the last tuning of any policy that forgets. Run
+Owns: the worlds and their seeds, which were written down before the last tuning of any policy that forgets, and two candidates for
+such a policy, which no store has. Run
 `python -m bench.drift` for the final seeds, `python -m bench.drift tune` for those that policies may be tuned on.
 """
 
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from honeyguide.core.recrawl.rate import chance_by
 from honeyguide.simulation.generated import WorldSettings, world_of_changes
 from honeyguide.simulation.measures import fresh_spans, freshness
+from honeyguide.simulation.policies import Rates, SimulatedLearned, after_visits, believe
 from honeyguide.simulation.run import POLICIES, Budget, simulate
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
+    from honeyguide.simulation.run import Sight, Visits
     from honeyguide.simulation.worlds import Floats, World
 
 TUNING_SEEDS, FINAL_SEEDS = range(1, 4), range(101, 111)
@@ -99,17 +103,71 @@ def drift_world(name: str, seed: int) -> World:
     return replace(world_of_changes(SETTINGS, rng, pages, times), name=name)
 
 
+class Fading(SimulatedLearned):
+    """A candidate: what visits saw of a page fades by a twelfth with each visit."""
+
+    KEPT = 1.0 - 1.0 / 12.0
+
+    def learn(self, visits: Visits) -> None:
+        pages = visits.pages[~visits.is_first & ~visits.is_gone]
+        self._seen.put(pages, Rates(self._seen.a[pages] * self.KEPT, self._seen.b[pages] * self.KEPT))
+        super().learn(visits)
+
+
+class Resetting(SimulatedLearned):
+    """A candidate: a page whose latest visits are much likelier without the earlier ones forgets these.
+
+    For each page, a sum of log likelihood ratios (CUSUM): what its latest visits and its siblings predict of a visit, against what
+    all its visits predict. At 0 the latest visits begin anew; above `SURE` all earlier ones are forgotten.
+    """
+
+    SURE, MOST = 4.0, 3.0  # MOST: of one visit
+
+    def __init__(self, sight: Sight) -> None:
+        super().__init__(sight)
+        size = len(sight.kind)
+        self._latest, self._sum = Rates(np.zeros(size), np.zeros(size)), np.zeros(size)
+
+    def learn(self, visits: Visits) -> None:
+        kept = ~visits.is_first & ~visits.is_gone
+        pages, is_changed = visits.pages[kept], visits.is_changed[kept]
+        exposure = self._clocks.exposure_h(visits.since[kept], visits.now, pages)
+        latest = believe(self._priors.at(self._group[pages]), self._latest.at(pages))
+        chances = [
+            np.where(is_changed, chance, 1.0 - chance)
+            for rates in (latest, self.rates_of(pages))
+            for chance in [chance_by(np, rates.a, rates.b, exposure)]
+        ]
+        ratio = np.log(np.clip(chances[0], 1e-6, 1.0)) - np.log(np.clip(chances[1], 1e-6, 1.0))
+        total = np.maximum(self._sum[pages] + np.clip(ratio, -self.MOST, self.MOST), 0.0)
+        after = after_visits(latest, exposure, is_changed)
+        seen = [
+            np.where(total > 0.0, own + np.maximum(new - old, 0.0), 0.0)
+            for own, new, old in zip(self._latest.at(pages), after, latest, strict=True)
+        ]
+        super().learn(visits)
+        is_sure = total > self.SURE
+        self._seen.put(pages[is_sure], Rates(seen[0][is_sure], seen[1][is_sure]))
+        self._sum[pages] = np.where(is_sure, 0.0, total)
+        self._latest.put(pages, Rates(*(np.where(is_sure, 0.0, part) for part in seen)))
+
+
+CANDIDATES = {"fading": Fading, "resetting": Resetting}
+
+
 def freshness_of(policy: str, world: World) -> tuple[float, float]:
     """Simulate a policy: freshness of the whole run, and of its second half."""
     budget = Budget("10d", world.alive / CYCLE_DAYS)
-    log = simulate(world, budget, lambda sight: POLICIES[policy](sight, world))
+    made = CANDIDATES.get(policy)
+    log = simulate(world, budget, lambda sight: made(sight) if made else POLICIES[policy](sight, world))
     spans, hours = fresh_spans(world, log), world.hours
     whole, late = (freshness(world, spans, np.array([begin, hours]))[0] for begin in (0.0, hours / 2))
     return float(whole), float(late)
 
 
 def main(
-    names: tuple[str, ...] = ("learned", "uniform", "adaptive-interval"), seeds: range = FINAL_SEEDS
+    names: tuple[str, ...] = ("learned", "uniform", "adaptive-interval", *CANDIDATES),
+    seeds: range = FINAL_SEEDS,
 ) -> None:
     """Print the mean freshness of each world and policy, and its spread over the seeds."""
     for world in WORLDS:

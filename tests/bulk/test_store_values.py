@@ -126,3 +126,12 @@ def test_what_is_excluded_is_no_row_of_the_arrays(
     monkeypatch.setattr(known, "ARRAYS_FROM", 0)
     assert ranked(store, PlanQuery(NOW), excluded) == by_rows
     assert 0 < by_rows.rows < ranked(store, PlanQuery(NOW)).rows
+
+
+def test_reading_many_rows_is_reported(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "ARRAYS_FROM", 0)
+    table, told = StoreTable(store, PROFILE, name="s"), list[tuple[str, int]]()
+    table.on_rows = lambda name, rows: told.append((name, rows))
+    rows = table.plan(QUERIES[0]).rows
+    assert told[-1][0] == "s"
+    assert told[-1][1] >= rows > 0

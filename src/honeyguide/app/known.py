@@ -31,7 +31,7 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError, StoreError, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import RawRow, Rejected
@@ -241,6 +241,7 @@ class StoreTable(RowTable):
         excluded: Excluded = NOTHING_EXCLUDED,
     ) -> None:
         self.store = store
+        self.on_rows: OnRows | None = None  # hears of the rows that are read, if there are many
         self._sites = store.history.sites()
         self._excluded = excluded
         self._tracking = profile.scope.tracking
@@ -314,10 +315,18 @@ class StoreTable(RowTable):
         )
         queued = (one for one in history.unvisited() if not excluded.leaves_out(one.digest, one.url))
         try:
-            table = StoredTable(chain(known, _columns_of(map(_queued_fields, queued))))
+            table = StoredTable(self._reported(chain(known, _columns_of(map(_queued_fields, queued)))))
             return table if len(table.columns.urls) >= ARRAYS_FROM else None
         except (KeyError, ValueError, TypeError, IndexError):
             return None
+
+    def _reported(self, blocks: Iterable[Sequence[Sequence[Any]]]) -> Iterator[Sequence[Sequence[Any]]]:
+        rows = 0
+        for columns in blocks:
+            yield columns
+            rows += len(columns[0])
+            if self.on_rows is not None:
+                self.on_rows(self._name, rows)
 
     def _row(self, number: int) -> KnownUrl:
         """Make one row, by its number from 1."""

@@ -216,13 +216,14 @@ def open_plan(
 ) -> Iterator[PlanSession]:
     """Open files or a store for ranking. Wrong rows go to `reject`, or stop the run; `on_note` receives warnings.
 
-    `on_rows` hears of the rows that are read: the name of the file, and how many.
+    `on_rows` hears of the rows that are read: the name of the file or store, and how many.
     """
     profile, policy = request.profile, request.policy
     if request.store is not None:
         with opened_store(request.store, create=False, read_only=not request.can_enqueue) as store:
             name = store_name(request.store)
             stored = StoreTable(store, profile, policy or LEARNED, name)
+            stored.on_rows = on_rows
             yield PlanSession(stored, profile, name, stored)
         return
     ranker = open_known(
