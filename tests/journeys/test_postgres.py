@@ -137,6 +137,9 @@ def test_the_commands_work_on_a_database_and_never_show_its_password(
             run("watch", *there, "--allow-private", "--delay", "0", "--rounds", "1", "--per-hour", "2")
         )
         said.append(run("runs", "compact", *there))
+    (tmp_path / "known.csv").write_text("url,visits\nhttps://a.example/,3\n")
+    said.append(run("import", str(tmp_path / "known.csv"), *there))
+    assert "1 row imported" in said[-1]
     wrong = CliRunner().invoke(cli, ["runs", "--store", store.replace("/test_", "/missing_")])
     assert wrong.exit_code == 1
     assert "createdb" in wrong.output

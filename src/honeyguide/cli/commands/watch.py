@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from honeyguide.app.crawl import CrawlTally, load_profile
-from honeyguide.app.files import PageFile, PageTable, StoredPages, with_links
+from honeyguide.app.files import PageFile, PageTable, StoredPages, store_name, with_links
 from honeyguide.app.library.observe import FIELDS, import_known
 from honeyguide.app.plan import LEARNED
 from honeyguide.app.runs import all_pages, opened_store, sites_of
@@ -364,4 +364,4 @@ def import_(files: tuple[str, ...], options: ImportOptions) -> None:
         progress.stop()
         if not options.quiet:
             new = f"{count_of(found.new, 'new URL')}, {found.learned:,} with visits"
-            note(f"{options.store}: {count_of(found.rows, 'row')} imported; {new}")
+            note(f"{store_name(options.store)}: {count_of(found.rows, 'row')} imported; {new}")
