@@ -124,8 +124,9 @@ async def work(options: argparse.Namespace) -> None:
     session = CrawlSession(
         store, crawl.job, network=lambda p, n: opened_fetcher(p, n, crawl.fetcher, store.clock)
     )
+    begun = time.process_time()
     summary = await session.crawl(lambda _record, _more: None)
-    print(summary.stopped, summary.pages, f"cpu {time.process_time():.2f}", flush=True)
+    print(summary.stopped, summary.pages, f"cpu {time.process_time() - begun:.2f}", flush=True)
     store.close()
 
 
@@ -418,10 +419,12 @@ def run_deadlocks(place: Place) -> dict[str, object]:
 
 
 def run_speed(place: Place) -> dict[str, object]:
-    """Pages a second, and CPU a page of worker and server, with one, two and four workers without pauses."""
+    """Pages a second, and CPU a page of worker and server, without pauses: in a file, and in a database."""
     found: dict[str, object] = {}
-    for workers in (1, 2, 4):
-        trial = Trial(place.server, Web(200, 500, 0.0), place.folder, 60.0, 8 if place.quick else 20)
+    for kind, workers in (("file", 1), ("file", 2), ("database", 1), ("database", 2), ("database", 4)):
+        store = str(place.folder / f"{workers}.db") if kind == "file" else ""
+        seconds = 8 if place.quick else 20
+        trial = Trial(place.server, Web(200, 500, 0.0), place.folder, 60.0, seconds, store)
         before = server_cpu(place.server)
         started = [trial.start() for _ in range(workers)]
         outputs = [process.communicate()[0].decode().split() for process in started]
@@ -429,7 +432,7 @@ def run_speed(place: Place) -> dict[str, object]:
         times = [at for at, *_ in trial.requests()]
         rate = pages / (times[-1] - times[0])
         cpu = server_cpu(place.server) - before
-        found[f"{workers} workers"] = (
+        found[f"{kind}, {workers}"] = (
             f"{rate:.0f} pages/s, {1000 * client / pages:.2f} ms client, {1000 * cpu / pages:.2f} ms server"
         )
         trial.workers.clear()
