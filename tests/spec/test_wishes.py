@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,8 @@ def test_the_record_says_what_was_asked_for_and_what_is_missing() -> None:
     assert [page["url"].removeprefix(A) for page in record["selected"]][-1] == "pricing"
     assert (record["options"]["want"], record["options"]["never"]) == (["pricing", "webcam"], ["about"])
     assert (record["status"], record["reason"]) == ("ok", "nothing was found that is wanted as webcam")
+    small = picker(replace(request, cap=1, want=("pricing", "roof")), job.fetcher, FrozenClock())
+    assert asyncio.run(small.pick(A))["reason"] == "no place was left for pricing: a larger cap has one"
 
 
 def test_a_wanted_page_that_is_gone_gives_its_place_to_the_next_that_is_wanted() -> None:

@@ -35,7 +35,7 @@ from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports.fetch import Part, RobotsFetcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.core.crawl.sitemap import Sitemap
@@ -155,11 +155,7 @@ class SitePick:
         selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
-        found = {candidate.wish for candidate in selection.selected}
-        if missing := [
-            one.id for one in profile.strategies[selection.strategy].wants.rules if one.id not in found
-        ]:
-            self.notes.append(f"nothing was found that is wanted as {', '.join(missing)}")
+        self.notes += _missing_wishes(selection, profile)
         if not selection.selected:
             return self.record(why_nothing(selection, page, body, scope), selection)
         cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
@@ -396,6 +392,17 @@ class SitePick:
                 "evidence": [{"keyword": item.keyword, "text": item.text} for item in found],
             }
         return record
+
+
+def _missing_wishes(selection: Selection, profile: Profile) -> Iterator[str]:
+    """Name the kinds of pages that are wanted and not selected: the site has none, or other wanted pages fill the cap."""
+    selected = {candidate.wish for candidate in selection.selected}
+    good = {candidate.wish for candidate in selection.candidates if candidate.is_good}
+    wants = [one.id for one in profile.strategies[selection.strategy].wants.rules if one.id not in selected]
+    if absent := [name for name in wants if name not in good]:
+        yield f"nothing was found that is wanted as {', '.join(absent)}"
+    if surplus := [name for name in wants if name in good]:
+        yield f"no place was left for {', '.join(surplus)}: a larger cap has one"
 
 
 async def pick_all(

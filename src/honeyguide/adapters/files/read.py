@@ -227,6 +227,8 @@ class NoColumnError(InputError):
         wanted = column or f"{', '.join(usual[:-1])} or {usual[-1]}"
         near = get_close_matches(column or "", known, 1)
         advice = f"; did you mean {near[0]}?" if near else ""
+        if column is None and any("." in name for name in known):  # an address
+            advice = "; if its first row is data, put a row of names above it"
         has = (", ".join(known) or "none")[:500]
         super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))
 

@@ -79,7 +79,7 @@ class ChoiceOptions:
     scope: str | None = scope_option("  [default: www for portfolio, host for rules and blend]")
     want: tuple[str, ...] = option(
         "--want WORDS",
-        "Keep a place for the best page of each kind: a bucket, or a word in its link; such as pricing,references.",
+        "Keep a place for the best page of each kind: a bucket, or a word in its link; such as money,projects.",
     )
     never: tuple[str, ...] = option(
         "--never WORDS", "Reject pages of these kinds: buckets, or words; such as careers,blog."
