@@ -1,1 +1,1 @@
-"""HTML on selectolax: pages, links, main content, sitemaps, feeds, and links in Markdown."""
+"""HTML on selectolax: pages, links, main content as Markdown, sitemaps and feeds."""

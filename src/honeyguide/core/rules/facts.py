@@ -104,7 +104,7 @@ _CATALOGUE = (
     ),
     ("same_text", FactKind.TEXT, "path of a better page with the same text; unknown if there is none"),
     ("slug_words", FactKind.NUMBER, "words in the last path segment"),
-    ("anchor_words", FactKind.NUMBER, "words in the longest anchor text"),
+    ("anchor_words", FactKind.NUMBER, "the most words in an anchor text"),
     ("title", FactKind.TEXTS, "title attributes of all occurrences"),
     ("context", FactKind.TEXTS, "text around the link, of all occurrences"),
     ("position", FactKind.TEXTS, "navigation, main, footer, sitemap: of all occurrences"),
