@@ -91,6 +91,7 @@ class PostgresDatabase(Database):
         )  # what was learnt of an undone transaction is forgotten
         self.reconnects = 0
         self._is_begun = False  # a transaction; the server hears of it with the first change
+        self._has_failed = False  # something in it
         self._pipeline: psycopg.Pipeline | None = None  # while the server has a transaction: see `write`
         self._mode = ExitStack()  # that the connection is in while it has a pipeline
         self._connection = self._connect()
@@ -196,7 +197,7 @@ class PostgresDatabase(Database):
 
     def begin_write(self) -> None:
         if not self.is_open:
-            self._is_begun = True
+            self._is_begun, self._has_failed = True, False
             self.turn += 1
             self._drop_waiting()
 
@@ -259,13 +260,16 @@ class PostgresDatabase(Database):
         return self.changed(sql, (json_of(rows),)) if rows else []
 
     def flush(self) -> None:
+        if self._has_failed:  # somebody was told why; of such a transaction nothing is left to commit
+            self.undo()
+            return
         self.write_waiting()
         self._leave("COMMIT")
         self._is_begun = False
 
     def undo(self) -> None:
         self._drop_waiting()
-        self._is_begun = False
+        self._is_begun = self._has_failed = False
         self._pipeline = None
         with suppress(psycopg.Error):  # what was sent may have failed, which is why it is undone
             self._mode.close()
@@ -286,6 +290,7 @@ class PostgresDatabase(Database):
 
     def translate(self, error: psycopg.Error) -> StoreError:
         """Make a sentence of an error; the text of the driver may quote the address, so it is shown for few of them."""
+        self._has_failed = True
         said = str(error) if error.sqlstate is None else ""  # a refused connection has no state
         if "authentication failed" in said or "no password" in said:
             return StoreError(self.path, "refuses this user or password; check the address of --store")
