@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.apart import run_apart, site
 from bench.crawl import our_command
-from honeyguide.app.tools.kept import PageChoice, choose, stored_pages
+from honeyguide.app.tools.kept_pages import PageChoice, choose, stored_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

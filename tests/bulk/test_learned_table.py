@@ -11,8 +11,8 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.policies import AdaptiveInterval
-from honeyguide.app import known
-from honeyguide.app.known import known_sources, open_known
+from honeyguide.app import known_urls
+from honeyguide.app.known_urls import known_sources, open_known
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors
@@ -164,7 +164,7 @@ def test_text_is_ranked_by_columns_as_by_rows(
         part.write_csv(path) if kind == "csv" else part.write_ndjson(path)
     found = []
     for is_column in (True, False):
-        monkeypatch.setattr(known, "pays_by_columns", lambda _, answer=is_column: answer)
+        monkeypatch.setattr(known_urls, "pays_by_columns", lambda _, answer=is_column: answer)
         table = open_known(known_sources([str(path) for path in paths]), PROFILE, policy=policy)
         assert type(table).__name__ == ("LearnedTable" if is_column else "RowTable")
         plan = table.plan(query)

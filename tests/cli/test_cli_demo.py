@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from patience import HANG_S
 
 from honeyguide import extract_links
-from honeyguide.cli.commands.demo import NEXT, demo
+from honeyguide.cli.commands.servers import NEXT, demo
 from honeyguide.demo import serve_demo
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.cli.commands.judge import diff
-from honeyguide.cli.commands.judge import eval as command
+from honeyguide.cli.commands.evaluate import diff
+from honeyguide.cli.commands.evaluate import eval as command
 
 if TYPE_CHECKING:
     from collections.abc import Callable

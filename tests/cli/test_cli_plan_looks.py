@@ -11,7 +11,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files import read
-from honeyguide.app import known
+from honeyguide.app import known_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,5 +53,7 @@ class _Listed(list[str]):
 @pytest.mark.usefixtures("run")  # makes the files
 def test_many_urls_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch, small: int, policy: str) -> None:
     monkeypatch.setattr(read, "SMALL_BYTES", small)
-    table = known.open_known(known.known_sources(["known.csv"]), load_profile("news"), policy=policy)
+    table = known_urls.open_known(
+        known_urls.known_sources(["known.csv"]), load_profile("news"), policy=policy
+    )
     assert len(table.find(_Listed(["https://news.example/new", "https://news.example/world"]))) == 2

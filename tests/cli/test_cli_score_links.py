@@ -13,7 +13,7 @@ import pytest
 
 from honeyguide import score_link, score_links
 from honeyguide.adapters.files import read
-from honeyguide.app import known
+from honeyguide.app import known_urls
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def test_columns_find_the_same_best_as_rows(
 
     monkeypatch.setattr(read, "SMALL_BYTES", 1)
     by_columns = best()
-    monkeypatch.setattr(known, "pays_by_columns", lambda _: False)
+    monkeypatch.setattr(known_urls, "pays_by_columns", lambda _: False)
     assert by_columns == best()
     assert len(by_columns) > 50
 

@@ -22,7 +22,7 @@ from honeyguide.app.arguments import moment_of, profile_of
 from honeyguide.app.files import store_name
 from honeyguide.app.runs import find_run, opened_store
 from honeyguide.app.tools.checked import check_fields
-from honeyguide.app.tools.kept import pages_of
+from honeyguide.app.tools.kept_pages import pages_of
 from honeyguide.core.crawl.frontier import Budgets, digest_of
 from honeyguide.core.records import SCHEMA, is_relevant
 from honeyguide.core.recrawl.priors import Priors
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-    from honeyguide.app.tools.kept import StoredPage
+    from honeyguide.app.tools.kept_pages import StoredPage
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
     from honeyguide.core.records.answers import ReplayRecord

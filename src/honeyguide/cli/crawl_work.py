@@ -26,7 +26,14 @@ from honeyguide.app.files import (
     with_links,
 )
 from honeyguide.app.runs import found_records, group_rules, held_back, rule_words, run_record
-from honeyguide.app.tools.kept import ContentKeeper, ContentWish, PageChoice, PageExport, choose, pages_of
+from honeyguide.app.tools.kept_pages import (
+    ContentKeeper,
+    ContentWish,
+    PageChoice,
+    PageExport,
+    choose,
+    pages_of,
+)
 from honeyguide.cli import stopping
 from honeyguide.cli.crawl_lines import (
     PrintedPages,

@@ -36,7 +36,7 @@ _MANY_OBJECTS = (50_000, 5, 5)
 # Each command: its module below `cli.commands`, where a click command has the command's name, and its summary. The module
 # is loaded when the command is called.
 COMMANDS = {
-    "demo": ("demo", "Show a first run, step by step, on a made-up company site."),
+    "demo": ("servers", "Show a first run, step by step, on a made-up company site."),
     "pick": ("pick", "Pick the pages worth a visit of each site, and say why."),
     "crawl": ("crawl", "Follow a topic through a site, best links first, and say why."),
     "explain": ("runs", "Explain why a URL was fetched, picked or rejected."),
@@ -44,9 +44,9 @@ COMMANDS = {
     "workers": ("workers", "List the processes that work on the crawls of a store."),
     "rescore": ("runs", "Score the pages of a crawl by another topic or profile, without fetching anything."),
     "export": ("runs", "Write what a crawl found: pages, links, external links, or rejected URLs."),
-    "diff": ("judge", "Say what changed from one file of picks or plans to another, and why."),
-    "eval": ("judge", "Judge the picks of a run by labels of your own."),
-    "learn": ("judge", "Propose other points and words for a profile, from pages that you labelled."),
+    "diff": ("evaluate", "Say what changed from one file of picks or plans to another, and why."),
+    "eval": ("evaluate", "Judge the picks of a run by labels of your own."),
+    "learn": ("evaluate", "Propose other points and words for a profile, from pages that you labelled."),
     "select": ("select", "Choose the pages worth a visit among the links of a page."),
     "links": ("tools.links", "List the links of a page, with the verdict on each."),
     "score": ("tools.links", "Score a link or a page against a topic."),
@@ -59,8 +59,8 @@ COMMANDS = {
     "watch": ("watch", "Visit the pages of a store again, the best first, until stopped."),
     "url": ("tools.url", "Normalise, classify and explain URLs."),
     "profile": ("tools.profile", "List, show, check and start profiles."),
-    "studio": ("demo", "Look at picks, crawls and plans in a browser, ask why, and try other rules."),
-    "mcp": ("demo", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
+    "studio": ("servers", "Look at picks, crawls and plans in a browser, ask why, and try other rules."),
+    "mcp": ("servers", "Serve an agent: pick, crawl, explain and plan by the Model Context Protocol."),
     "schema": ("tools.profile", "Print the JSON Schema of the records of pick, crawl or plan."),
 }
 

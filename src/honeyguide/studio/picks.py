@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from honeyguide.app.tools.results import read
-from honeyguide.app.views.ways import ways_in
+from honeyguide.app.views.ways_in import ways_in
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.pick import PickReport
@@ -22,7 +22,7 @@ from honeyguide.studio.shell import View, badge, linked, nothing, outward, table
 if TYPE_CHECKING:
     from aiohttp import web
 
-    from honeyguide.app.views.ways import Way
+    from honeyguide.app.views.ways_in import Way
     from honeyguide.app.views.what_if import WhatIf
     from honeyguide.core.records import Record
     from honeyguide.studio.shell import Sources

@@ -11,7 +11,7 @@ import click
 
 from honeyguide.app.files import check_table, column_names, store_name, write_table
 from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
-from honeyguide.app.tools.kept import (
+from honeyguide.app.tools.kept_pages import (
     ContentWish,
     PageChoice,
     PageExport,

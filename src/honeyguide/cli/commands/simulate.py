@@ -16,7 +16,7 @@ import click
 from honeyguide.app.arguments import profile_on
 from honeyguide.app.files import check_table, write_table
 from honeyguide.app.simulate import SimulateRequest, outcome_record, replay_crawl, simulate_policies
-from honeyguide.app.tools.kept import topic_of_run
+from honeyguide.app.tools.kept_pages import topic_of_run
 from honeyguide.cli.command import COUNT, CommandGroup, Number, option, takes
 from honeyguide.cli.options import (
     check_distinct,
