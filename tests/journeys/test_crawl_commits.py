@@ -177,7 +177,7 @@ def test_a_claim_that_fails_undoes_what_was_not_committed_and_nothing_else(tmp_p
     crawl(tmp_path / "whole.db", Site(), handed.append)
     store = SqliteStore(path)
     fault = (
-        "CREATE TEMP TRIGGER t BEFORE UPDATE OF fetched ON site WHEN new.fetched = 22 AND old.fetched < 22"
+        "CREATE TEMP TRIGGER t BEFORE UPDATE OF fetched ON site WHEN new.fetched >= 22 AND old.fetched < 22"
     )
     store._db.write(f"{fault} BEGIN SELECT raise(ABORT, 'no'); END")  # noqa: SLF001 - a disk that fails at the worst moment
     crawler = Crawler(Site(), HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire"))
@@ -187,7 +187,8 @@ def test_a_claim_that_fails_undoes_what_was_not_committed_and_nothing_else(tmp_p
         asyncio.run(crawler.crawl(request, lambda record, _: before.append(record["url"])))
     (run,) = store.runs.list()
     kept = [record["url"] for _, record in store.queue(run).pages()]
-    assert before == handed[:22]
+    assert 22 <= len(before) <= 22 + SHARED  # the site is counted with the commit that pages share
+    assert before == handed[: len(before)]
     assert kept == handed[: run.fetched]
     assert 22 - SHARED <= run.fetched < 22
     store.close()
@@ -205,7 +206,8 @@ def test_a_page_whose_lease_was_lost_is_not_handed_over(tmp_path: Path) -> None:
         if url == lost and url not in asked:
             with closing(sqlite3.connect(path)) as other, other:
                 other.execute(
-                    "INSERT INTO worker SELECT 99, 'elsewhere', 1, 't', seen_at, expires_at FROM worker"
+                    "INSERT INTO worker (id, host, pid, token, started_at, seen_at, expires_at)"
+                    " SELECT 99, 'elsewhere', 1, 't', started_at, seen_at, expires_at FROM worker"
                 )
                 other.execute("UPDATE entry SET worker = 99 WHERE url = ?", (url,))
         asked.append(url)

@@ -73,9 +73,9 @@ def test_hosts_that_rest_cost_a_claim_nothing() -> None:
 
 
 def test_claims_stay_fast_while_a_reader_holds_a_snapshot() -> None:
+    url = server().new_database()
     import psycopg
 
-    url = server().new_database()
     with closing(opened(url)) as store, psycopg.connect(url) as reader:
         run = store.runs.begin(spec(), 0.0)
         queue = store.queue(run)

@@ -14,6 +14,8 @@ from patience import HANG_S
 from postgres_server import server
 
 from honeyguide.cli.main import root as cli
+from honeyguide.core.records import fields
+from honeyguide.core.records.fields import WorkerRecord
 from honeyguide.demo import serve_demo
 
 
@@ -58,6 +60,7 @@ def test_workers_are_listed_and_stop_when_they_are_asked_to(tmp_path: Path, plac
             done = CliRunner().invoke(cli, ["workers", "--store", store, "--format", "jsonl"])
             listed = [json.loads(line) for line in done.output.splitlines()] if not done.exit_code else []
         assert [(one["run"], one["pid"], one["stopping"]) for one in listed] == [(1, crawl.pid, False)]
+        assert [tuple(one) for one in listed] == [tuple(fields(WorkerRecord))]
         (record,) = map(json.loads, run("runs", "--store", store, "--format", "jsonl").splitlines())
         assert (record["workers"], record["seen_at"] is not None) == (1, True)
         assert "1 worker, " in run("runs", "--store", store, "--format", "table")
