@@ -14,8 +14,7 @@ from patience import HANG_S
 from postgres_server import server
 
 from honeyguide.cli.main import root as cli
-from honeyguide.core.records import fields
-from honeyguide.core.records.fields import WorkerRecord
+from honeyguide.core.records.fields import WorkerRecord, fields
 from honeyguide.demo import serve_demo
 
 
