@@ -126,7 +126,7 @@ def test_why_of_a_url(visit: Visit) -> None:
     page = visit.go("/crawl/pages?run=1&search=gutters")
     page.get_by_role("link", name="Why?").click()
     expect(page.locator(".steps")).to_contain_text("By its address it is inside the crawl")
-    page.get_by_label("Why of a URL or path").fill("/no/such/page")
+    page.get_by_label("Why was a page fetched, or not?").fill("/no/such/page")
     page.get_by_role("button", name="Ask why").click()
     expect(page.get_by_role("alert")).to_contain_text("/no/such/page")
     visit.problems = [

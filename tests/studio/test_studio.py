@@ -170,6 +170,12 @@ def test_pages_are_searched_filtered_sorted_and_paged(browser: Client) -> None:
     assert relevant == [one for one in reversed(every) if (one["topic_relevance"] or 0) >= 0.5]
 
 
+def test_a_word_is_searched_because_it_is_no_address(browser: Client) -> None:
+    found = browser.json("/why.json?url=gutters")
+    assert [record["url"].rpartition("/")[2] for record in found] == ["gutters"]
+    assert browser.json("/why.json?url=nowhere") == []
+
+
 def test_why_is_the_record_of_explain(browser: Client, made: Made) -> None:
     said = run("explain", "/gutters", "--store", f"{made.folder}/store.db", "--format", "jsonl").stdout
     assert browser.json("/why.json?url=/gutters")["steps"] == json.loads(said)["steps"]

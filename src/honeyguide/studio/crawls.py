@@ -84,8 +84,8 @@ def run_tabs(run: int, here: str) -> str:
 def _why_form(url: str = "", run: int | None = None) -> str:
     hidden = f'<input type="hidden" name="run" value="{run}">' if run else ""
     return (
-        f'<form action="/why" class="row find"><label><span>Why of a URL or path</span> <input name="url" type="search" value="{escape(url)}" '
-        f'placeholder="https://… or /about" required></label>{hidden}<button class="primary">Ask why</button></form>'
+        f'<form action="/why" class="row find"><label><span>Why was a page fetched, or not?</span> <input name="url" type="search" value="{escape(url)}" '
+        f'placeholder="https://…, /about, or a word" required></label>{hidden}<button class="primary">Ask why</button></form>'
     )
 
 
@@ -154,10 +154,29 @@ async def why(sources: Sources, request: web.Request) -> View:
     run = number_of(request, "run", MAX_RUN) or None
     if not url:
         return View("Why?", {}, _why_form(), "Crawl", trail=run_trail(run))
+    if not set(url) & set("/.:"):
+        return await _pages_named(sources, url, run)
     record = await asyncio.to_thread(explain_url, sources.the_store(), url, run, lambda _note: None)
     first, *rest = record["sentences"]
     body = f'<p class="lead">{outward(first)}</p>{_why_form(url, run)}{_steps(rest)}{_time_line(record)}'
     return View("Why?", record, body, "Crawl", trail=run_trail(run))
+
+
+async def _pages_named(sources: Sources, word: str, run: int | None) -> View:
+    """List the pages whose URL or title has a word, because a word alone is no address."""
+    if run is None:
+        run = max(
+            (known["run"] for known in await asyncio.to_thread(list_runs, sources.the_store())), default=0
+        )
+    query = PageQuery(run, word[:200], "all", "newest", 0, LIMIT, is_exact=False)
+    found, _ = await asyncio.to_thread(list_pages, sources.the_store(), query)
+    lead = f'<p class="lead">A word is no address. These pages of run {run} have “{escape(clean(word, 200))}” in URL or title: ask why of one of them.</p>'
+    head = ("Page", "Title", "Score", "Relevance", "Status", "Links", "Why")
+    cells = [_page_cells(record, run) for record in found]
+    listed = table(
+        noun(len(found), "page"), head, cells, empty="No fetched page has it. Give the path, such as /about."
+    )
+    return View("Why?", found, f"{lead}{_why_form(word, run)}{listed}", "Crawl", trail=run_trail(run))
 
 
 def _steps(sentences: list[str]) -> str:
