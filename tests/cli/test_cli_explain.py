@@ -12,6 +12,7 @@ from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.config import load_profile
 from honeyguide.core.url.url import Url
+from honeyguide.errors import ForbiddenError
 from honeyguide.jobs.crawl import Crawler, CrawlRequest
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
+
+    from honeyguide.testing.fakes import Answer
 
     Run = Callable[..., Result]
 
@@ -208,6 +211,21 @@ def test_a_path_that_nobody_has_met_is_no_host(run: Run, two_crawls: Path) -> No
         result = run("explain", "/nowhere", *more)
         assert (result.exit_code, result.stdout) == (1, "")
         assert "'/nowhere' is a path that no crawl has met; give the whole address" in result.stderr
+
+
+def test_a_page_that_robots_txt_forbids_was_not_requested(run: Run, folder: Path) -> None:
+    home, page = "https://a.example/", "https://a.example/calendar"
+    pages: dict[str, Answer] = {
+        home: f'<title>fire</title><p>fire <a href="{page}">fire</a>'.encode(),
+        page: ForbiddenError,
+    }
+    store = SqliteStore(folder / "honeyguide.db")
+    crawler = Crawler(
+        FakeFetcher(pages), HtmlReader(), FrozenClock(), store, load_profile("docs", topic="fire")
+    )
+    asyncio.run(crawler.crawl(CrawlRequest((Url.parse(home),)), lambda _record, _arrival: None))
+    store.close()
+    assert "It was not fetched: rejected by forbidden: as told." in record(run, page)["sentences"]
 
 
 def test_exports_spell_a_page_in_one_way(run: Run, two_crawls: Path) -> None:

@@ -273,7 +273,7 @@ def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
             return f"It needed no fetch of its own: {why}."
         case State.DONE:
             return f"It was fetched as number {row.claim}: {place}."
-        case State.REJECTED if record["page"] is not None:
+        case State.REJECTED if record["page"] is not None and record["page"]["status"] is not None:
             return f"It was requested as number {row.claim}, and rejected by {why}."
         case _:
             return f"It was not fetched: rejected by {why}."
