@@ -113,7 +113,7 @@ async def work(options: argparse.Namespace) -> None:
     profile = replace(profile, traps=traps, crawl=replace(profile.crawl, lease_s=options.lease))
     crawl = honeyguide.crawl(
         web.seeds(), profile=profile, traversal="bfs", max_pages=None, store=options.store, max_time_s=options.time,
-        policy=FetchPolicy(delay_s=web.delay_s), fetcher=Fetcher(web, Path(options.log)),
+        policy=FetchPolicy(delay_s=web.delay_s, jitter=0.0), fetcher=Fetcher(web, Path(options.log)),
     )  # fmt: skip
     crawl.job = replace(crawl.job, request=replace(crawl.job.request, keep_bytes=0))
     store = open_store(options.store)
