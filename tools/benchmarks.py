@@ -69,7 +69,7 @@ BENCHES = (
     Bench("kept", "python -m bench.kept {manuals} --pages 10000"),
     Bench("relevance", "python -m bench.relevance {labelled_sites}"),
     Bench("best", "python -m bench.best python={python} postgresql={postgresql}"),
-    Bench("crawl", "python -m bench.crawl --folder {python} --rounds 4", "scrapy crawlee"),
+    Bench("crawl", "python -m bench.crawl --folder {python} --rounds 2 --seconds 10", "scrapy crawlee"),
     Bench("crawl-postgresql", "python -m bench.crawl --folder {postgresql} --rounds 4", "scrapy crawlee"),
     Bench("steady", "python -m bench.steady --pages 100000"),
     Bench("harvest", "python -m bench.harvest --folder {python}", "crawl4ai trafilatura"),
