@@ -61,6 +61,7 @@ class Web:
     pages: int
     delay_s: float
     latency_s: float = 0.0
+    jitter: float = FetchPolicy().jitter
 
     def seeds(self) -> list[str]:
         return [f"http://h{host}.example/" for host in range(self.hosts)]
@@ -107,13 +108,13 @@ async def work(options: argparse.Namespace) -> None:
     if options.clock_off:
         real = time.time
         time.time = lambda: real() + options.clock_off
-    web = Web(options.hosts, options.pages, options.delay, options.latency)
+    web = Web(options.hosts, options.pages, options.delay, options.latency, options.jitter)
     profile = honeyguide.load_profile("docs")
     traps = replace(profile.traps, max_alike=10**6, min_twin_chars=10**6)
     profile = replace(profile, traps=traps, crawl=replace(profile.crawl, lease_s=options.lease))
     crawl = honeyguide.crawl(
         web.seeds(), profile=profile, traversal="bfs", max_pages=None, store=options.store, max_time_s=options.time,
-        policy=FetchPolicy(delay_s=web.delay_s, jitter=0.0), fetcher=Fetcher(web, Path(options.log)),
+        policy=FetchPolicy(delay_s=web.delay_s, jitter=web.jitter), fetcher=Fetcher(web, Path(options.log)),
     )  # fmt: skip
     crawl.job = replace(crawl.job, request=replace(crawl.job.request, keep_bytes=0))
     store = open_store(options.store)
@@ -163,7 +164,8 @@ class Trial:
             "--pages",
             str(web.pages),
         ]
-        words += ["--delay", str(web.delay_s), "--latency", str(web.latency_s), "--lease", str(self.lease_s)]
+        words += ["--delay", str(web.delay_s), "--latency", str(web.latency_s), "--jitter", str(web.jitter)]
+        words += ["--lease", str(self.lease_s)]
         words += ["--clock-off", str(self.clock_off), *(["--time", str(self.time_s)] if self.time_s else [])]
         with (self.folder / "errors").open("ab") as errors:
             process = subprocess.Popen(
@@ -255,9 +257,9 @@ def run_web(place: Place) -> dict[str, object]:
 
 
 def run_pace(place: Place) -> dict[str, object]:
-    """60 hosts with a delay of one second give close to 60 pages a second to four workers."""
+    """60 hosts with a delay of one second, without jitter, give close to 60 pages a second to four workers."""
     seconds = 12 if place.quick else 40
-    trial = Trial(place.server, Web(60, 10_000, 1.0, 0.02), place.folder, 60.0, seconds)
+    trial = Trial(place.server, Web(60, 10_000, 1.0, 0.02, jitter=0.0), place.folder, 60.0, seconds)
     for _ in range(4):
         trial.start()
     trial.finish()
@@ -571,6 +573,7 @@ def main() -> None:
         "pages": int,
         "delay": float,
         "latency": float,
+        "jitter": float,
         "lease": float,
     }.items():
         parser.add_argument(f"--{name}", type=kind, help=argparse.SUPPRESS)
