@@ -32,16 +32,16 @@ from typing import TYPE_CHECKING, Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "shared")]
 
-import psycopg  # noqa: E402
-from postgres_server import Server, programs  # noqa: E402
+import psycopg  # noqa: E402 - after the path is set
+from postgres_server import Server, programs  # noqa: E402 - after the path is set
 
-import honeyguide  # noqa: E402
-from honeyguide import FetchPolicy  # noqa: E402
-from honeyguide.app.runs import open_store  # noqa: E402
-from honeyguide.core.crawl.frontier import ClaimRequest, Done, SitePace  # noqa: E402
-from honeyguide.ports.fetch import Fetched, Headers  # noqa: E402
-from honeyguide.ports.store import Intake  # noqa: E402
-from honeyguide.testing.contracts import spec  # noqa: E402
+import honeyguide  # noqa: E402 - after the path is set
+from honeyguide import FetchPolicy  # noqa: E402 - after the path is set
+from honeyguide.app.runs import open_store  # noqa: E402 - after the path is set
+from honeyguide.core.crawl.frontier import ClaimRequest, Done, SitePace  # noqa: E402 - after the path is set
+from honeyguide.ports.fetch import Fetched, Headers  # noqa: E402 - after the path is set
+from honeyguide.ports.store import Intake  # noqa: E402 - after the path is set
+from honeyguide.testing.contracts import spec  # noqa: E402 - after the path is set
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,7 +215,7 @@ class Trial:
             row = connection.execute(
                 "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
             ).fetchone()
-            assert row is not None  # noqa: S101
+            assert row is not None  # noqa: S101 - a trial that cannot go wrong silently
             return int(row[0])
 
     def check(self, *, fetched_once: bool = False) -> dict[str, object]:
@@ -373,11 +373,11 @@ class Proxy:
                     threading.Thread(target=self._pump, args=(one, other), daemon=True).start()
 
     def _pump(self, one: socket.socket, other: socket.socket) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # the other side has closed it
             while data := one.recv(65536):
                 other.sendall(data)
         for end in (one, other):
-            with suppress(OSError):
+            with suppress(OSError):  # the other side has closed it
                 end.shutdown(socket.SHUT_RDWR)
 
     def cut(self) -> int:
@@ -386,7 +386,7 @@ class Proxy:
             return 0
         pair = self._pairs.pop(random.randrange(len(self._pairs)))
         for end in pair:
-            with suppress(OSError):
+            with suppress(OSError):  # the other side has closed it
                 end.shutdown(socket.SHUT_RDWR)
         return 1
 
@@ -488,7 +488,7 @@ def claims_for(queue: Any, pid: int, seconds: float) -> list[tuple[float, float]
         cpu = _cpu_ms(pid)
         leases = queue.claim(ClaimRequest(begun, 16, begun + 600.0, per_site=1, delay_s=1.0)).leases
         costs.append((_cpu_ms(pid) - cpu, 1000 * (time.monotonic() - begun)))
-        assert len(leases) == 16, len(leases)  # noqa: S101
+        assert len(leases) == 16, len(leases)  # noqa: S101 - a trial that cannot go wrong silently
         for lease in leases:
             queue.commit_page(lease, Intake(Done(), paces=(SitePace(lease.site, begun + 1.0, 1.0),)))
     return costs

@@ -126,7 +126,7 @@ def overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def write_known(folder: Path) -> list[str]:
     """Write the same rows as JSON lines and as Parquet; some have no rate, some were never visited."""
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="polars is an extra")
     random = Random(4)  # noqa: S311 - made-up rows
     rows = [
         {

@@ -103,7 +103,7 @@ def test_the_same_file_again_changes_nothing_and_a_newer_one_is_a_visit(tmp_path
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
 def test_a_file_of_visits_teaches_the_rate(kind: str, tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="polars is an extra")
     rows = [
         {"url": PAGE, "last_visited": (NOW - (9 - n) * 24 * HOUR).isoformat(), "changed": n in (3, 6)}
         for n in range(9)

@@ -12,7 +12,7 @@ from spark_session import session
 
 from honeyguide import InputError, plan_file
 
-pl = pytest.importorskip("polars")
+pl = pytest.importorskip("polars", reason="polars is an extra")
 pytest.importorskip("pyspark", reason="Spark is no part of [dev]: tools/check_spark.py runs it")
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)

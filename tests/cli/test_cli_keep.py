@@ -193,7 +193,7 @@ def test_markdown_files_are_written_although_nobody_reads_the_records(start: Sta
 
 
 def test_content_in_parquet_is_that_of_json_lines(run: Run) -> None:
-    pytest.importorskip("polars")
+    pytest.importorskip("polars", reason="polars is an extra")
     with served(shelf()) as (home,):
         command = ("crawl", home, *TOPIC, *QUICK, "--quiet", "--traversal", "bfs", "--content", "text")
         assert run(*command, "-o", "c.parquet").exit_code == 0

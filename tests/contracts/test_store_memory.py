@@ -138,7 +138,7 @@ class Crawl:
 
 def dump(store: SqliteStore) -> list[object]:
     """Read the tables of a crawl, but for who works on it and the best entry of a site, which a claim may leave for later."""
-    tables: list[object] = [store._db.all(f"SELECT * FROM {table} ORDER BY 1, 2") for table in _TABLES]  # noqa: S608, SLF001
+    tables: list[object] = [store._db.all(f"SELECT * FROM {table} ORDER BY 1, 2") for table in _TABLES]  # noqa: S608, SLF001 - our own tables, compared whole
     return [*tables, store._db.all(_SITE)]  # noqa: SLF001 - as it lies there
 
 

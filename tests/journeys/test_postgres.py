@@ -148,7 +148,7 @@ def test_the_commands_work_on_a_database_and_never_show_its_password(
 
 
 def test_a_database_that_is_not_there_is_one_sentence() -> None:
-    pytest.importorskip("psycopg")
+    pytest.importorskip("psycopg", reason="psycopg is an extra")
     done = CliRunner().invoke(cli, ["runs", "--store", f"postgresql://me:{SECRET}@127.0.0.1:1/web"])
     assert done.exit_code == 1
     assert "postgresql://me@127.0.0.1:1/web" in done.output

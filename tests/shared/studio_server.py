@@ -123,7 +123,7 @@ def opened(folder: Path, database: str | None = None) -> Iterator[Client]:
             studio = Studio(Sources(database or named("store.db"), named("picks.jsonl"), WhatIf(answers)))
             found.append(studio)
             tasks.append(loop.create_task(serve(studio, lambda _: ready.set())))
-            with suppress(asyncio.CancelledError):
+            with suppress(asyncio.CancelledError):  # the test ends it so
                 loop.run_until_complete(tasks[0])
             loop.run_until_complete(loop.shutdown_default_executor())
 

@@ -7,16 +7,16 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from honeyguide import SimulateRequest, simulate_policies  # noqa: E402 - after the check for numpy
-from honeyguide.core.recrawl.history import Trust, precision_of, recall_of  # noqa: E402
-from honeyguide.errors import InputError  # noqa: E402
-from honeyguide.simulation.announcements import (  # noqa: E402
+from honeyguide.core.recrawl.history import Trust, precision_of, recall_of  # noqa: E402 - after the extra is known to be there
+from honeyguide.errors import InputError  # noqa: E402 - after the extra is known to be there
+from honeyguide.simulation.announcements import (  # noqa: E402 - after the extra is known to be there
     Announcements,
     SignalSettings,
     SignalTrust,
     believe_all,
     no_claims,
 )
-from honeyguide.simulation.generated import generate_world  # noqa: E402
+from honeyguide.simulation.generated import generate_world  # noqa: E402 - after the extra is known to be there
 
 WORLD = "poisson:pages=120,days=40"
 

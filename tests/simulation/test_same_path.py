@@ -11,14 +11,14 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore  # noqa: E402 - after the check for numpy
-from honeyguide.app.known_urls import StoreTable  # noqa: E402
-from honeyguide.config import load_profile  # noqa: E402
-from honeyguide.core.crawl.frontier import digest_of  # noqa: E402
-from honeyguide.core.recrawl.history import Visit  # noqa: E402
-from honeyguide.core.recrawl.policies import Learned  # noqa: E402
-from honeyguide.core.url.url import Tracking, Url  # noqa: E402
-from honeyguide.simulation.policies import SimulatedLearned  # noqa: E402
-from honeyguide.simulation.run import Sight, Visits  # noqa: E402
+from honeyguide.app.known_urls import StoreTable  # noqa: E402 - after the extra is known to be there
+from honeyguide.config import load_profile  # noqa: E402 - after the extra is known to be there
+from honeyguide.core.crawl.frontier import digest_of  # noqa: E402 - after the extra is known to be there
+from honeyguide.core.recrawl.history import Visit  # noqa: E402 - after the extra is known to be there
+from honeyguide.core.recrawl.policies import Learned  # noqa: E402 - after the extra is known to be there
+from honeyguide.core.url.url import Tracking, Url  # noqa: E402 - after the extra is known to be there
+from honeyguide.simulation.policies import SimulatedLearned  # noqa: E402 - after the extra is known to be there
+from honeyguide.simulation.run import Sight, Visits  # noqa: E402 - after the extra is known to be there
 
 if TYPE_CHECKING:
     from pathlib import Path

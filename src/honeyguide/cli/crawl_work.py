@@ -329,7 +329,7 @@ class Helpers:
         for process in self._processes:
             process.terminate()
         for process in self._processes:
-            with suppress(subprocess.TimeoutExpired):
+            with suppress(subprocess.TimeoutExpired):  # it does not end by itself, so it is killed
                 process.wait(_PATIENCE_S)
                 continue
             process.kill()

@@ -46,7 +46,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     import asyncio  # `honeyguide --help` needs none
 
     make_loop: Callable[[], AbstractEventLoop] | None = None
-    with suppress(ImportError):
+    with suppress(ImportError):  # an extra; asyncio has a loop of its own
         import uvloop
 
         make_loop = uvloop.new_event_loop

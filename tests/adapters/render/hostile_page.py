@@ -99,7 +99,7 @@ def listening() -> Iterator[Listeners]:
         threading.Thread(target=_accept, args=(ends[0], found.tcp)),
         threading.Thread(target=_receive, args=(ends[1], found.udp)),
     ]
-    with suppress(OSError):
+    with suppress(OSError):  # the other side has closed it
         if Path("/etc/resolv.conf").read_text("utf-8").strip() == "nameserver 127.0.0.1":
             server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             server.bind(("127.0.0.1", 53))
@@ -112,7 +112,7 @@ def listening() -> Iterator[Listeners]:
         yield found
     finally:
         for end in ends:
-            with suppress(OSError):
+            with suppress(OSError):  # the other side has closed it
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
         for thread in threads:
@@ -120,7 +120,7 @@ def listening() -> Iterator[Listeners]:
 
 
 def _accept(server: socket.socket, seen: list[bytes]) -> None:
-    with suppress(OSError):
+    with suppress(OSError):  # the other side has closed it
         while True:
             connection, _ = server.accept()
             seen.append(b"connected")
@@ -128,6 +128,6 @@ def _accept(server: socket.socket, seen: list[bytes]) -> None:
 
 
 def _receive(server: socket.socket, seen: list[bytes]) -> None:
-    with suppress(OSError):
+    with suppress(OSError):  # the other side has closed it
         while data := server.recv(2000):
             seen.append(data)

@@ -74,7 +74,7 @@ def test_the_price_is_that_of_the_last_page_in_the_budget() -> None:
 
 @pytest.mark.parametrize("levels", [(), ("high",), ("medium", "very low")])
 def test_rows_and_columns_agree(tmp_path: Path, levels: tuple[str, ...]) -> None:
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="polars is an extra")
     known = [
         {"url": row.signals.url, "importance": row.signals.importance, "rate_a": 1.0, "rate_b": 24.0}
         for row in rows(400, different=30)

@@ -182,7 +182,7 @@ def engine(dialect: str, tmp_path: Path) -> Iterator[Engine]:
 
 def written(rows: list[Row], folder: Path) -> Path:
     """Write rows to a file."""
-    pl = pytest.importorskip("polars")
+    pl = pytest.importorskip("polars", reason="polars is an extra")
     utc = pl.Datetime("us", "UTC")
     types = {"visits": pl.Int64, "hub_depth": pl.Int64, "last_visited": utc, "last_changed": utc}
     columns = {name: [row[name] for row in rows] for name in NAMES}

@@ -325,7 +325,7 @@ class _Feed(Generic[Item]):
 
     def end(self) -> None:
         """Cancel what still works, and wait until it has cleaned up."""
-        with suppress(RuntimeError):
+        with suppress(RuntimeError):  # the loop has closed: nothing works any more
             self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join()
 

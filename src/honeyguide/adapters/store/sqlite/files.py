@@ -108,7 +108,7 @@ def let_go(path: str) -> None:
 def is_held(path: str) -> bool:
     """Tell whether this process has the file open, so that nobody but SQLite may open and close it here."""
     for other in +_HELD:
-        with suppress(OSError):
+        with suppress(OSError):  # one of them is gone, so they are not the same
             if Path(path).samefile(other):
                 return True
     return False
