@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from honeyguide.simulation.run import Sight, Visits
     from honeyguide.simulation.worlds import Floats, World
 
-TUNING_SEEDS, FINAL_SEEDS = range(1, 4), range(101, 111)
+# `resetting`, with its two constants as they stand below, was chosen on the tuning seeds, and written down before its last run on the
+# final ones. A store gets it if it gains where pages drift, and loses at most 0.3 % in the mean on each world of `STEADY` and on each
+# history at 20, 60 and 180 days. The seeds 101 to 104 were looked at before.
+TUNING_SEEDS, FINAL_SEEDS = range(1, 4), range(201, 211)
+STEADY = ("poisson", "bursty", "periodic", "seasonal", "mixed", "news")
 SETTINGS = WorldSettings(pages=1000, days=240.0, hosts=20, interval=10.0, spread=1.5)
 CYCLE_DAYS = 10.0
 STEP_DAYS = 5.0  # rates are constant within a step
