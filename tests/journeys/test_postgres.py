@@ -19,6 +19,7 @@ from postgres_server import server
 import honeyguide
 from honeyguide.app.runs import open_store
 from honeyguide.cli.main import root as cli
+from honeyguide.core.recrawl.history import Visit
 from honeyguide.demo import serve_demo
 from honeyguide.errors import SchemaMismatchError
 from honeyguide.testing.contracts import ask, found, spec
@@ -161,7 +162,8 @@ def test_a_database_that_is_not_there_is_one_sentence() -> None:
 
 _AS_IN_VERSION_1 = """
 DROP TRIGGER run_begins ON run; DROP FUNCTION run_begins; DROP TRIGGER run_is_deleted ON run; DROP FUNCTION run_is_deleted;
-DROP SEQUENCE claim_1; ALTER TABLE run ADD COLUMN claims bigint NOT NULL DEFAULT 0; UPDATE run SET claims = 7; UPDATE meta SET version = 1;
+DROP SEQUENCE claim_1; ALTER TABLE run ADD COLUMN claims bigint NOT NULL DEFAULT 0; UPDATE run SET claims = 7;
+ALTER TABLE known DROP COLUMN latest_a, DROP COLUMN latest_b, DROP COLUMN doubt, DROP COLUMN forgot_at; UPDATE meta SET version = 1;
 """
 
 
@@ -179,6 +181,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date() -> None:
     url = server().new_database()
     with closing(open_store(url)) as store:
         store.queue(store.runs.begin(spec(), 0.0)).add([found("/a")])
+        before = store.history.record(Visit("https://a.example/", 7, 60.0, 200, "x"), 1)
     changed(url, *(one for one in _AS_IN_VERSION_1.split(";") if one.strip()))
     with pytest.raises(SchemaMismatchError, match="older Honeyguide"):
         open_store(url, read_only=True)
@@ -186,6 +189,7 @@ def test_a_store_of_an_older_version_is_brought_up_to_date() -> None:
         (run,) = store.runs.list()
         (lease,) = store.queue(run).claim(ask()).leases
         assert lease.claim == 8
+        assert store.history.get(7) == before
     open_store(url, read_only=True).close()
 
 

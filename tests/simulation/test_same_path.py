@@ -42,7 +42,7 @@ def sight() -> Sight:
 
 
 def test_store_and_simulator_run_the_same_code(tmp_path: Path) -> None:
-    """Fast pages, slow pages and priors that are fitted every five days: rates and values agree to nine digits."""
+    """Fast, slow and sleepy pages, and priors that are fitted every five days: rates and values agree to six digits."""
     store, seen = SqliteStore(tmp_path / "honeyguide.db"), sight()
     policy, rng = SimulatedLearned(seen, fit_every_h=1e-6), np.random.default_rng(5)
     content = [0] * PAGES
@@ -50,7 +50,8 @@ def test_store_and_simulator_run_the_same_code(tmp_path: Path) -> None:
         for page in range(PAGES):
             # Every visit comes at a time of its own: the simulator learns from visits of one moment at once.
             now = 24.0 * day + page
-            is_changed = bool(rng.random() < (1.0 if page < 3 else 0.05))
+            is_fast = page < 3 or (page < 5 and day < 16)  # the pages 3 and 4 fall asleep
+            is_changed = bool(rng.random() < (1.0 if is_fast else 0.05 * (page > 4)))
             content[page] += is_changed
             digest = digest_of(Url.parse(URLS[page]), Tracking())
             store.history.record(
@@ -74,7 +75,9 @@ def test_store_and_simulator_run_the_same_code(tmp_path: Path) -> None:
             ]
             values = [learned.value(states[url], now * HOUR_S) for url in URLS]
             assert scores.tolist() == pytest.approx(values, rel=1e-5)
-    row = table.find(URLS[:1])[URLS[0]]
-    judged = table.judge(row, datetime.fromtimestamp(now * HOUR_S, UTC))
-    assert "(changed at 29 of 29 visits: a fast page)" in judged.scored.reasons[0]
+    rows, moment = table.find(URLS[:5]), datetime.fromtimestamp(now * HOUR_S, UTC)
+    reasons = [table.judge(rows[url], moment).scored.reasons[0] for url in URLS[:5]]
+    assert "(changed at 29 of 29 visits: a fast page)" in reasons[0]
+    forgotten = "(changed at 14 of 29 visits; later visits contradicted earlier ones, which are forgotten)"
+    assert all(forgotten in reason for reason in reasons[3:])
     store.close()

@@ -365,6 +365,8 @@ def _changed(entry: HistoryEntry, site: Site, now: float) -> Iterator[str]:
     guess = f"No visit has seen it change; going by pages like it, it may change {about}"
     changes = f"It changes {about}" if entry.changes else guess
     yield f"{changes}; {odds} since the last visit {ago(seen_at, now)}."
+    if entry.forgot_at is not None:
+        yield f"Its visits until {ago(entry.forgot_at, now)} contradicted the earlier ones: how often it changes does not count those."
 
 
 def _trusted(entry: HistoryEntry, site: Site) -> Iterator[str]:

@@ -28,7 +28,9 @@ from honeyguide.core.recrawl.rate import (
     chance_by,
     changed_by,
     changes_by,
+    doubt_by,
     first_visit_by,
+    forget_by,
     index_by,
     known_index_by,
 )
@@ -105,7 +107,8 @@ class SimulatedProportional(_Simulated):
         """Learn the rates."""
         again = ~visits.is_first & ~visits.is_gone
         pages, waited = visits.pages[again], visits.now - visits.since[again]
-        self._rates.put(pages, after_visits(self._rates.at(pages), waited, visits.is_changed[again]))
+        found = Findings(waited, visits.is_changed[again], np.zeros(len(pages), np.bool_))
+        self._rates.put(pages, after_visits(self._rates.at(pages), found))
 
 
 class SimulatedAdaptiveInterval(_Simulated):
@@ -171,6 +174,7 @@ class SimulatedLearned(_Simulated):
         self._start = _first_rates(_CLASSES, sight)
         self._priors = self._start.at(np.arange(_CLASSES * sight.hosts) % _CLASSES)
         self._seen = Rates(np.zeros(len(sight.kind)), np.zeros(len(sight.kind)))
+        self._latest, self._doubt = self._seen.at(np.arange(len(sight.kind))), np.zeros(len(sight.kind))
         self._trust = [SignalTrust(self._group, sight.hosts) for _ in sight.announced]
         self._is_watched = np.zeros(len(sight.kind), np.bool_)
         self._clocks = Clocks(sight)
@@ -234,9 +238,8 @@ class SimulatedLearned(_Simulated):
         self._is_watched[pages] = True
         exposure = self._clocks.exposure_h(since, visits.now, pages)
         rates = self.rates_of(pages)
-        after = after_visits(rates, exposure, is_changed)
-        if self._trust:
-            after = self._learn_claims(visits, kept, (rates, after, exposure))
+        found = Findings(exposure, is_changed, self._learn_claims(visits, kept))
+        after = after_visits(rates, found)
         lessons = VisitLessons(
             pages=pages,
             since=since,
@@ -246,21 +249,34 @@ class SimulatedLearned(_Simulated):
             rate=after.a / after.b,
         )
         self._clocks.learn(lessons)
-        self._seen.a[pages] += np.maximum(after.a - rates.a, 0.0)
-        self._seen.b[pages] += np.maximum(after.b - rates.b, 0.0)
+        self._remember(pages, rates, found)
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
 
-    def _learn_claims(self, visits: Visits, kept: Flags, updates: tuple[Rates, Rates, Floats]) -> Rates:
-        """Learn whether claims were true; an announced change is one change, or the sampling would inflate the rate."""
-        (rates, after, exposure), pages = updates, visits.pages[kept]
-        since, is_changed = visits.since[kept], visits.is_changed[kept]
-        is_single = self._told(pages, since).is_claimed & is_changed
+    def _remember(self, pages: Ints, rates: Rates, found: Findings) -> None:
+        """Add visits to what all visits saw, and to what the latest saw, as `core.recrawl.visits` does."""
+        own = self._latest.at(pages)
+        latest = believe(self._priors.at(self._group[pages]), own)
+        doubt = doubt_by(np, self._doubt[pages], (latest, rates), (found.exposure, found.is_changed))
+        kept = forget_by(
+            np,
+            np.where(found.was_announced, self._doubt[pages], doubt),
+            with_visits(self._seen.at(pages), rates, found),
+            with_visits(own, latest, found),
+        )
+        self._seen.put(pages, Rates(*kept.seen))
+        self._latest.put(pages, Rates(*kept.latest))
+        self._doubt[pages] = kept.doubt
+
+    def _learn_claims(self, visits: Visits, kept: Flags) -> Flags:
+        """Learn whether claims were true; tells which changes were announced."""
+        pages, since, is_changed = visits.pages[kept], visits.since[kept], visits.is_changed[kept]
+        if not self._trust:
+            return np.zeros(len(pages), np.bool_)
+        was_announced = self._told(pages, since).is_claimed & is_changed
         for trust, claimed in zip(self._trust, self._sight.announced, strict=True):
             trust.learn(pages, claimed[pages] > since, is_changed)
-        return Rates(
-            np.where(is_single, rates.a + 1.0, after.a), np.where(is_single, rates.b + exposure, after.b)
-        )
+        return np.asarray(was_announced)
 
     def _discovery(self, now: float) -> Floats:
         hubs = self._hubs
@@ -363,10 +379,27 @@ def _first_rates(count: int, sight: Sight) -> Rates:
     return Rates(np.full(count, FIRST_A), np.full(count, FIRST_A * sight.cycle_h))
 
 
-def after_visits(rates: Rates, exposure: Floats, is_changed: Flags) -> Rates:
-    """Update rates after one visit of each page, as `core.recrawl.visits.after_visit` does."""
-    a, b = changed_by(np, rates.a, rates.b, exposure)
-    return Rates(np.where(is_changed, a, rates.a), np.where(is_changed, b, rates.b + exposure))
+class Findings(NamedTuple):
+    """What visits found, one of each page: `core.recrawl.visits.ChangeObservation` for arrays."""
+
+    exposure: Floats
+    is_changed: Flags
+    was_announced: Flags  # a single change: taken as any other it would inflate the rate
+
+
+def after_visits(rates: Rates, found: Findings) -> Rates:
+    """Update rates, as `core.recrawl.visits.after_visit` does."""
+    a, b = changed_by(np, rates.a, rates.b, found.exposure)
+    is_guess = found.is_changed & ~found.was_announced
+    return Rates(
+        np.where(is_guess, a, rates.a + found.was_announced), np.where(is_guess, b, rates.b + found.exposure)
+    )
+
+
+def with_visits(seen: Rates, rates: Rates, found: Findings) -> Rates:
+    """Add to what visits saw what one more of each page adds to its rate."""
+    after = after_visits(rates, found)
+    return Rates(seen.a + np.maximum(after.a - rates.a, 0.0), seen.b + np.maximum(after.b - rates.b, 0.0))
 
 
 def believe(priors: Rates, seen: Rates) -> Rates:

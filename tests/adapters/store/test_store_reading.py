@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide import open_store, plan_store
+from honeyguide.adapters.store.common.database import named_queries
+from honeyguide.adapters.store.sqlite.database import SqliteDatabase
 from honeyguide.adapters.store.sqlite.files import has_log
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
+from honeyguide.core.recrawl.history import Visit
 from honeyguide.errors import SchemaMismatchError, StoreError
 from honeyguide.testing.contracts import found, spec
 
@@ -279,7 +282,7 @@ def test_a_name_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.Monkey
 # --- what is no store, or an old one ---
 
 
-@pytest.mark.parametrize("version", range(1, VERSION))
+@pytest.mark.parametrize("version", range(1, 10))
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_store_of_an_older_version_is_refused(tmp_path: Path, version: int, read_only: bool) -> None:
     path = tmp_path / "h.db"
@@ -289,6 +292,60 @@ def test_a_store_of_an_older_version_is_refused(tmp_path: Path, version: int, re
     before = state(tmp_path)
     with pytest.raises(SchemaMismatchError, match=rf"older Honeyguide \(version {version} of the store\)"):
         SqliteStore(path, read_only=read_only)
+    assert state(tmp_path) == before
+
+
+def older(path: Path) -> Path:
+    """Write a store of version 10, with a page that was visited twice."""
+    store = filled(path)
+    for at in (0.0, 9000.0):
+        store.history.record(Visit("https://a.example/", 7, at, 200, f"{at}", body=int(at)), 1)
+    store.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(named_queries("sqlite", "migrations")["from_11"] + "PRAGMA user_version = 10")
+    return path
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_a_store_of_version_10_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = older(tmp_path / "h.db")
+    before = state(tmp_path)
+    with pytest.raises(
+        SchemaMismatchError, match=r"older Honeyguide \(version 10 of the store\); let a command"
+    ):
+        SqliteStore(path, read_only=True)
+    assert state(tmp_path) == before
+    with closing(SqliteStore(path)) as store:
+        known = store.history.get(7)
+        assert known is not None
+        assert (known.changes, known.latest, known.doubt, known.forgot_at) == (1, (0.0, 0.0), 0.0, None)
+    assert (version_of(path), len(plan_store(path).entries)) == (VERSION, 101)
+
+
+def test_a_kill_while_a_store_is_brought_up_to_date_leaves_the_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = older(tmp_path / "h.db")
+    with monkeypatch.context() as patched:
+        patched.setattr(SqliteDatabase, "flush", SqliteDatabase.close)  # gone before the commit
+        with pytest.raises(StoreError):
+            SqliteStore(path)
+    assert version_of(path) == 10
+    SqliteStore(path).close()
+    assert version_of(path) == VERSION
+
+
+def test_an_older_store_with_other_tables_is_refused(tmp_path: Path) -> None:
+    path = older(tmp_path / "h.db")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TRIGGER mine AFTER INSERT ON known BEGIN DELETE FROM visit; END")
+    before = state(tmp_path)
+    with pytest.raises(SchemaMismatchError, match="has other tables"):
+        SqliteStore(path)
     assert state(tmp_path) == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,8 @@ from honeyguide.core.recrawl.visits import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from honeyguide.core.recrawl.priors import PageClass
 
 DAY_S = 86400.0
@@ -123,6 +126,53 @@ def test_a_clock_that_runs_backwards_is_harmless() -> None:
 
 
 # --- the change rate ---
+
+
+def days_after(changes: Sequence[bool], known: HistoryEntry | None = None) -> HistoryEntry:
+    """Visit a page daily; each visit after the first finds it changed, or not."""
+    known = known or known_after(visit(0.0))
+    for is_changed in changes:
+        body = (known.body or 0) + is_changed
+        known = next_known(known, visit(known.visited_at + DAY_S, f"{body}", body), run=1)
+    return known
+
+
+def test_a_page_that_falls_asleep_is_believed_to_after_some_visits() -> None:
+    fast = days_after([True] * 200)
+    assert (fast.doubt, fast.forgot_at) == (0.0, None)
+    asleep = days_after([False] * 6, fast)
+    assert asleep.forgot_at is not None
+    assert current_rate(asleep).mean_interval_h > 30 * 24
+    assert asleep.changes == 200  # counts are of all visits
+
+
+def test_a_page_that_wakes_up_is_believed_to_after_some_visits() -> None:
+    awake = days_after([True] * 10, days_after([False] * 200))
+    assert awake.forgot_at is not None
+    assert current_rate(awake).mean_interval_h < 4 * 24
+
+
+def test_one_visit_alone_never_forgets() -> None:
+    for before in ([True] * 500, [False] * 500):
+        surprised = days_after([not before[0]], days_after(before))
+        assert 0.0 < surprised.doubt <= 3.0
+        assert (surprised.forgot_at, surprised.latest != Rate(0.0, 0.0)) == (None, True)
+        settled = days_after(before[:90], surprised)
+        assert (settled.doubt, settled.latest, settled.forgot_at) == (0.0, Rate(0.0, 0.0), None)
+
+
+def test_pages_that_keep_their_rate_hardly_ever_forget() -> None:
+    chance = Random(3)  # noqa: S311 - no secret
+    pages = [days_after([chance.random() < 0.3 for _ in range(60)]) for _ in range(200)]
+    assert sum(page.forgot_at is not None for page in pages) <= 8
+
+
+def test_an_announced_change_raises_no_doubt() -> None:
+    quiet = days_after([False] * 100)._replace(lastmod="1970-04-11T12:00:00Z")
+    honest = Site({SITEMAP: Trust(hits=9)})
+    found = next_known(quiet, visit(quiet.visited_at + DAY_S, "new", 99), honest)
+    assert (found.changes, found.doubt) == (1, 0.0)
+    assert next_known(quiet, visit(quiet.visited_at + DAY_S, "new", 99)).doubt > 0.0
 
 
 def test_rates_are_learnt_from_comparisons_alone() -> None:

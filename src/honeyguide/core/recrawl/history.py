@@ -87,8 +87,9 @@ class HistoryEntry(NamedTuple):
     `rate_a` and `rate_b` are what visits saw of the change rate (rate.py): so many changes in so many hours, without a
     prior, so that this can be fitted anew; None before two visits could be compared. `changes`, `unchanged` and
     `exposure_h`, by the page's clock, are the plain counts. `found_a` and `found_b` are the rate of new links, not
-    counting the first visit; `hours` of a hub are its changes by hour of the day. `lastmod` is the sitemap's, as written;
-    `born_at` is when a visit to a hub met the URL as a new link.
+    counting the first visit; `hours` of a hub are its changes by hour of the day. `latest_a` and `latest_b` are what the
+    visits saw since the `doubt` began that the earlier ones still hold; when it was sure, at `forgot_at`, those were
+    forgotten. `lastmod` is the sitemap's, as written; `born_at` is when a visit to a hub met the URL as a new link.
     """
 
     url: str
@@ -123,6 +124,10 @@ class HistoryEntry(NamedTuple):
     found_a: float | None = None
     found_b: float | None = None
     hours: tuple[float, ...] | None = None
+    latest_a: float = 0.0
+    latest_b: float = 0.0
+    doubt: float = 0.0
+    forgot_at: float | None = None
     lastmod: str | None = None
     born_at: float | None = None
 
@@ -140,6 +145,11 @@ class HistoryEntry(NamedTuple):
     def seen(self) -> Rate | None:
         """What visits saw of the change rate, once two of them could be compared."""
         return None if self.rate_a is None or self.rate_b is None else Rate(self.rate_a, self.rate_b)
+
+    @property
+    def latest(self) -> Rate:
+        """What the visits saw since a doubt began."""
+        return Rate(self.latest_a, self.latest_b)
 
     @property
     def found(self) -> Rate | None:

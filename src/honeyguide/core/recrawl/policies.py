@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 HEURISTIC = "heuristic"
 LEARNED = "learned"
 RETURN_H = 720.0  # after how long dead pages come back
+FORGOTTEN = "later visits contradicted earlier ones, which are forgotten"
 FAST = 5.0  # times as often as its siblings: a fast page
 _SPAN_H = (1.0, 24.0)  # how far ahead the speed of a clock is measured
 
@@ -179,9 +180,10 @@ class Learned:
             return ""
         siblings = self.priors.of(page.host, page.page_class).mean_interval_h
         is_fast = page.changes > SURPRISES and page.rate.mean_interval_h * FAST < siblings
-        return (
-            f" (changed at {page.changes:,} of {page.compared:,} visits{': a fast page' if is_fast else ''})"
+        visits = (
+            f"changed at {page.changes:,} of {page.compared:,} visits{': a fast page' if is_fast else ''}"
         )
+        return f" ({visits}{f'; {FORGOTTEN}' if page.has_forgotten else ''})"
 
 
 def change_frequency(rate: Rate, clock: ChangeClock, now: float) -> str:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 FIRST_A = 0.5  # what a prior weighs when nothing is known: half a change seen
 SURPRISES = 4.0  # with more changes than this, a prior that did not foresee them weighs less
+# The earlier visits of a page are forgotten where the latest ones are e^4 = 55 times as likely without them. A single visit counts
+# e^3 at most, so it is never enough. A doubt about a page that keeps its rate grows that much about once in 55 times.
+SURE_DOUBT, MOST_DOUBT = 4.0, 3.0
 SCORE_DECIMALS = 1
 
 # Below, two nearly equal numbers would be subtracted; two terms of the series are exact to 10 digits there.
@@ -123,6 +126,57 @@ def changed_by(maths: Maths, a: Any, b: Any, exposure_h: Any) -> tuple[Any, Any]
     more = maths.exp(power) * moved / -maths.expm1(power)
     spread = 1.0 + more * (2.0 - moved) - a * more * (moved + more)  # variance b^2 / a
     return a * (1.0 + more) * (1.0 + more) / spread, b * (1.0 + more) / spread
+
+
+class Forgetting(NamedTuple):
+    """What is remembered after a visit, for numbers and arrays; `is_sure` where the earlier visits are forgotten."""
+
+    seen: tuple[Any, Any]
+    latest: tuple[Any, Any]
+    doubt: Any
+    is_sure: Any
+
+
+def doubt_by(
+    maths: Maths, doubt: Any, rates: tuple[tuple[Any, Any], tuple[Any, Any]], visit: tuple[Any, Any]
+) -> Any:
+    """Add a visit to the doubt that the earlier ones still hold: a sum of log likelihood ratios, never below 0 (CUSUM).
+
+    `rates` are believed by the latest visits alone, and by all; `visit` is the exposure, and whether the page has changed.
+
+    >>> rates = Rate(0.5, 900.0), Rate(9.0, 90.0)  # a page that was fast, and now seems to sleep
+    >>> round(doubt_by(SCALARS, 1.0, rates, (10.0, False)), 2), doubt_by(SCALARS, 0.5, rates, (10.0, True))
+    (1.94, 0.0)
+    """
+    latest, every = (_log_likelihood_by(maths, rate, *visit) for rate in rates)
+    ratio = latest - every
+    ratio = maths.where(ratio < MOST_DOUBT, ratio, MOST_DOUBT)
+    total = doubt + maths.where(ratio > -MOST_DOUBT, ratio, -MOST_DOUBT)
+    return maths.where(total > 0.0, total, 0.0)
+
+
+def forget_by(maths: Maths, doubt: Any, seen: tuple[Any, Any], latest: tuple[Any, Any]) -> Forgetting:
+    """Forget the earlier visits where the doubt is sure; without any doubt, the latest visits begin anew.
+
+    >>> forget_by(SCALARS, 4.5, (9.0, 50.0), (0.0, 40.0))
+    Forgetting(seen=(0.0, 40.0), latest=(0.0, 0.0), doubt=0.0, is_sure=True)
+    """
+    is_sure = doubt > SURE_DOUBT
+    is_open = (doubt > 0.0) & (doubt <= SURE_DOUBT)
+    return Forgetting(
+        (maths.where(is_sure, latest[0], seen[0]), maths.where(is_sure, latest[1], seen[1])),
+        (maths.where(is_open, latest[0], 0.0), maths.where(is_open, latest[1], 0.0)),
+        maths.where(is_sure, 0.0, doubt),
+        is_sure,
+    )
+
+
+def _log_likelihood_by(maths: Maths, rate: tuple[Any, Any], exposure_h: Any, is_changed: Any) -> Any:
+    """Return the logarithm of the probability that a visit finds what it found."""
+    a, b = rate
+    x = exposure_h / b
+    quiet = -a * log1p_by(maths, maths.where(x > _AT_ONCE, x, _AT_ONCE))
+    return maths.where(is_changed, maths.log(-maths.expm1(quiet)), quiet)
 
 
 def changes(rate: Rate, exposure_h: float) -> float:

@@ -49,7 +49,7 @@ class PageState:
 
     `published_at` is when it was new, where its age is known (`born_at`), `announced_at` when its sitemap claims that it
     last changed, and `day` the busy hours of a hub. `compared` counts visits that could tell whether it had changed, `failures` counts visits in
-    a row without a page.
+    a row without a page. `has_forgotten`: its visits contradicted earlier ones, so `rate` does not know those.
     """
 
     url: str
@@ -70,6 +70,7 @@ class PageState:
     published_at: float | None = None
     announced_at: float | None = None
     day: DayProfile | None = None
+    has_forgotten: bool = False
 
     @property
     def weight(self) -> float:
@@ -186,6 +187,7 @@ def state_of(known: HistoryEntry, priors: Priors = FIRST_PRIORS) -> PageState:
         published_at=born_at(known.url, known.kind, known.born_at, known.first_seen),
         announced_at=None if span is None else span[0],
         day=None if known.hours is None else DayProfile.of_counts(known.hours),
+        has_forgotten=known.forgot_at is not None,
     )
 
 

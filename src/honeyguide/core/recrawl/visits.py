@@ -15,6 +15,7 @@ from honeyguide.core.recrawl.clocks import HOUR_S, AgeClock, DayProfile, choose_
 from honeyguide.core.recrawl.history import CHANGED, NOT_MODIFIED, UNKNOWN_SITE, HistoryEntry, Site
 from honeyguide.core.recrawl.priors import FIRST_PRIORS
 from honeyguide.core.recrawl.rate import (
+    SCALARS,
     Rate,
     after_change,
     after_no_change,
@@ -22,12 +23,15 @@ from honeyguide.core.recrawl.rate import (
     believed,
     chance,
     changes,
+    doubt_by,
+    forget_by,
 )
 from honeyguide.core.recrawl.signals import HEADER, SITEMAP, born_at, change_claims
 
 if TYPE_CHECKING:
     from honeyguide.core.recrawl.clocks import ChangeClock
     from honeyguide.core.recrawl.history import Visit
+    from honeyguide.core.recrawl.rate import Forgetting
 
 _DAY_H = 24
 _UNMODIFIED = 304
@@ -122,8 +126,12 @@ def clock_in(site: Site, known: HistoryEntry) -> ChangeClock:
 
 def current_rate(known: HistoryEntry, site: Site = UNKNOWN_SITE) -> Rate:
     """Return the change rate of a page: what its visits saw, added to the rate of its siblings."""
-    prior = site.priors.get(known.kind) or FIRST_PRIORS.classes[known.kind]
+    prior = _prior_of(known, site)
     return prior if known.seen is None else believed(prior, known.seen)
+
+
+def _prior_of(known: HistoryEntry, site: Site) -> Rate:
+    return site.priors.get(known.kind) or FIRST_PRIORS.classes[known.kind]
 
 
 class _Comparison(NamedTuple):
@@ -158,7 +166,7 @@ def _with_comparison(
 ) -> HistoryEntry:
     compared = _comparison(before, visit, verdict, site)
     since, at, changed_at = compared.since, compared.at, compared.changed_at
-    rate, seen = after_visit(compared.rate, compared.observed), before.seen or Rate(0.0, 0.0)
+    kept = _remembered(before, compared, site)
     found = after_finds(before.found, visit.new_links, (at - since) / HOUR_S)
     is_hub, is_changed = before.kind == "hub", compared.observed.is_changed
     return known._replace(
@@ -166,12 +174,37 @@ def _with_comparison(
         changes=before.changes + is_changed,
         unchanged=before.unchanged + (not is_changed),
         exposure_h=before.exposure_h + compared.observed.exposure_h,
-        rate_a=seen.a + max(0.0, rate.a - compared.rate.a),
-        rate_b=seen.b + max(0.0, rate.b - compared.rate.b),
+        rate_a=kept.seen[0],
+        rate_b=kept.seen[1],
+        latest_a=kept.latest[0],
+        latest_b=kept.latest[1],
+        doubt=kept.doubt,
+        forgot_at=at if kept.is_sure else before.forgot_at,
         found_a=found.a,
         found_b=found.b,
         hours=_with_change(before.hours, since, changed_at) if is_hub and is_changed else before.hours,
     )
+
+
+def _remembered(before: HistoryEntry, compared: _Comparison, site: Site) -> Forgetting:
+    """Add a visit to what all visits saw, and to what the latest saw, which may outweigh the earlier ones."""
+    observed, latest = compared.observed, believed(_prior_of(before, site), before.latest)
+    doubt = before.doubt
+    if not observed.was_announced:  # a visit that follows an announcement says nothing of the rate
+        visit = observed.exposure_h, observed.is_changed
+        doubt = doubt_by(SCALARS, doubt, (latest, compared.rate), visit)
+    return forget_by(
+        SCALARS,
+        doubt,
+        _with_visit(before.seen or Rate(0.0, 0.0), compared.rate, observed),
+        _with_visit(before.latest, latest, observed),
+    )
+
+
+def _with_visit(seen: Rate, rate: Rate, observed: ChangeObservation) -> Rate:
+    """Add to what visits saw what one of them adds to the rate."""
+    after = after_visit(rate, observed)
+    return Rate(seen.a + max(0.0, after.a - rate.a), seen.b + max(0.0, after.b - rate.b))
 
 
 def _seen_at(known: HistoryEntry) -> float:

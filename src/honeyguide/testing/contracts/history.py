@@ -45,7 +45,9 @@ class HistoryContract(StoreSuite):
     def test_what_is_adopted_is_known_and_no_visit(self) -> None:
         self.record(visit(10.0))
         self.history.note_lastmods([(7, "2024-05-01")])
-        elsewhere = self.known()._replace(visits=9, visited_at=500.0, rate_a=2.0, rate_b=48.0, lastmod=None)
+        elsewhere = self.known()._replace(
+            visits=9, visited_at=500.0, rate_a=2.0, rate_b=48.0, latest_b=9.5, doubt=1.25, forgot_at=400.0, lastmod=None
+        )  # fmt: skip
         self.history.adopt([elsewhere, elsewhere._replace(url="https://a.example/b", digest=-9)])
         self.store.flush()
         assert self.known() == elsewhere._replace(lastmod="2024-05-01")
@@ -65,6 +67,15 @@ class HistoryContract(StoreSuite):
         assert list(zip(*columns, strict=True)) == [tuple(known) for known in self.history.known()]
         ((urls, visits),) = self.history.known_columns(("url", "visits"))
         assert (list(urls), list(visits)) == ([URL] * 5, [2] * 5)
+
+    def test_a_page_that_falls_asleep_is_forgotten_to_be_fast(self) -> None:
+        for day in range(30):
+            self.record(visit(day * 86_400.0, str(min(day, 15))))
+            self.store.flush()
+        known = self.known()
+        assert (known.changes, known.forgot_at is not None) == (15, True)
+        assert known.seen is not None
+        assert known.seen.a < 1.0
 
     def test_requests_are_noted_beside_visits(self) -> None:
         for at in (10.0, 11.0, 12.0):

@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.priors import PageClass
 
 
-_IS_HUB, _IS_MOVED = 10, 22  # places in a row of `known`, counted after digest and URL
+# Places in a row of `known`, counted after digest and URL; from `_JOINED` on, fields of `HistoryEntry` are in other tables.
+_IS_HUB, _IS_MOVED, _HOURS = (
+    HistoryEntry._fields.index(name) - 2 for name in ("is_hub", "is_moved", "hours")
+)
+_JOINED = HistoryEntry._fields.index("lastmod")
 _NUMBER_BYTES = 8
 _DAY_H = 24
 _EVERYWHERE = ""  # the name of all sites together
@@ -112,11 +116,11 @@ class SqlHistory:
             self._got.pop(digest, None)
 
     def _put(self, known: HistoryEntry) -> None:
-        url, digest, *rest, hours, _, _ = known
-        packed = None if hours is None else _packed(hours)
-        self._db.later(self._sql["put"], (digest, url, *rest, packed))
-        self._got.pop(digest, None)
-        self._unwritten.add(digest)
+        values: list[Any] = [known.digest, known.url, *known[2:_JOINED]]
+        values[2 + _HOURS] = None if known.hours is None else _packed(known.hours)
+        self._db.later(self._sql["put"], values)
+        self._got.pop(known.digest, None)
+        self._unwritten.add(known.digest)
 
     def _learn(self, name: str, old: Site, new: Site) -> None:
         """Write what of a site is new."""
@@ -261,14 +265,21 @@ class SqlHistory:
 
 
 def _known(row: tuple[Any, ...]) -> HistoryEntry:
-    digest, url, *rest, hours, lastmod, born_at = row
+    digest, url, *rest = row
     rest[_IS_HUB], rest[_IS_MOVED] = bool(rest[_IS_HUB]), bool(rest[_IS_MOVED])
-    numbers = None if hours is None else _counts(hours, _DAY_H)
-    known = HistoryEntry._make((url, digest, *rest, numbers, lastmod, born_at))
-    check_numbers(
-        known.visited_at, known.changed_at, known.first_seen, known.seen_at, born_at, known.relevance
+    rest[_HOURS] = None if rest[_HOURS] is None else _counts(rest[_HOURS], _DAY_H)
+    known = HistoryEntry._make((url, digest, *rest))
+    times = (
+        known.visited_at,
+        known.changed_at,
+        known.first_seen,
+        known.seen_at,
+        known.born_at,
+        known.forgot_at,
     )
+    check_numbers(*times, known.relevance, known.doubt)
     _check_rate(known.seen or _NOTHING_SEEN, least_h=0.0)
+    _check_rate(known.latest, least_h=0.0)
     _check_rate(known.found or _NOTHING_SEEN._replace(b=1.0))
     site_of(url)  # raises where the text is no URL
     return known

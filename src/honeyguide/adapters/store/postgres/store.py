@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.ports.store import KeptPage
 
-VERSION = 2  # of sql/schema.sql
+VERSION = 3  # of sql/schema.sql
 LEASE_S = 60.0  # without a heartbeat; others are on other machines, and cannot see that a process is gone
 _ASKED = 5  # how often the server is asked for the time
 _NO_STORE = "has no Honeyguide store; honeyguide crawl makes one"

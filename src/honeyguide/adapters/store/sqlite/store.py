@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 
 
 APPLICATION_ID = 0x486F6E79  # "Hony"
-VERSION = 10  # of sql/schema.sql
+VERSION = 11  # of sql/schema.sql
+_OLDEST = 10  # that sql/migrations.sql brings up to date
 _MAGIC = b"SQLite format 3\x00"
 _READING = ("cache_size = -32000", "temp_store = MEMORY")  # KiB
 _SETTINGS = (
@@ -61,6 +62,7 @@ _LOG_MISSING = (
 _NOT_OURS = "is no Honeyguide store; name another file"
 _NEWER = "was written by a newer Honeyguide (version {} of the store); upgrade, or name another file"
 _OLDER = "was written by an older Honeyguide (version {} of the store), which this one cannot read; name another file"
+_UNMIGRATED = "was written by an older Honeyguide (version {} of the store); let a command that may write open it once, such as honeyguide crawl, or name another file"
 
 
 class SqliteStore:
@@ -216,20 +218,33 @@ class SqliteStore:
         version = self._check(read_only=read_only)
         for pragma in _READING if read_only else _SETTINGS:
             self._db.one(f"PRAGMA {pragma}")
-        if not version:
-            self._create()
-            check_schema(self._db, sql_text("sqlite", "schema.sql"))
+        if version < VERSION:
+            self._migrate() if version else self._create()
+            check_schema(self._db, _script(VERSION))
 
     def _check(self, *, read_only: bool) -> int:
         """Refuse what is not ours; returns the version, which a file has that has tables."""
         application, version, has_tables = self._db.one(self._sql["identity"])
         if application != APPLICATION_ID and (application or has_tables or read_only):
             raise SchemaMismatchError(self.path, _NOT_OURS)
-        if version != VERSION and (version or has_tables):
-            raise SchemaMismatchError(self.path, (_NEWER if version > VERSION else _OLDER).format(version))
+        if version > VERSION:
+            raise SchemaMismatchError(self.path, _NEWER.format(version))
+        if version < _OLDEST and (version or has_tables):
+            raise SchemaMismatchError(self.path, _OLDER.format(version))
+        if _OLDEST <= version < VERSION and read_only:
+            raise SchemaMismatchError(self.path, _UNMIGRATED.format(version))
         if version:
-            check_schema(self._db, sql_text("sqlite", "schema.sql"))
+            check_schema(self._db, _script(version))
         return int(version)
+
+    def _migrate(self) -> None:
+        """Bring the tables up to date, version by version; another process may have been faster."""
+        self._db.begin_write()
+        (version,) = self._db.one("PRAGMA user_version")
+        for number in range(version + 1, VERSION + 1):
+            self._db.script(self._db.queries("migrations")[f"to_{number}"])
+            self._db.write(f"PRAGMA user_version = {number}")
+        self._db.flush()
 
     def _create(self) -> None:
         """Make the tables; another process may have been faster."""
@@ -241,6 +256,14 @@ class SqliteStore:
             self._db.write(f"PRAGMA user_version = {VERSION}")
             self._db.write(f"PRAGMA application_id = {APPLICATION_ID}")
         self._db.flush()
+
+
+def _script(version: int) -> str:
+    """Return what makes the tables of a version."""
+    older = [
+        named_queries("sqlite", "migrations")[f"from_{number}"] for number in range(VERSION, version, -1)
+    ]
+    return "\n".join([sql_text("sqlite", "schema.sql"), *older])
 
 
 def _check_file(path: Path, *, read_only: bool) -> bool:

@@ -37,3 +37,10 @@ BEGIN
   END IF;
   RETURN NULL;
 END $$;
+
+-- name: to_3
+ALTER TABLE known
+  ADD COLUMN latest_a double precision NOT NULL DEFAULT 0,
+  ADD COLUMN latest_b double precision NOT NULL DEFAULT 0,
+  ADD COLUMN doubt double precision NOT NULL DEFAULT 0,
+  ADD COLUMN forgot_at double precision;

@@ -200,7 +200,13 @@ CREATE TABLE known (
   rate_b REAL CHECK (rate_b BETWEEN 0 AND 1e12),     -- in so many hours
   found_a REAL CHECK (found_a = 0 OR found_a BETWEEN 1e-2 AND 1e9), -- the same of new links that it leads to
   found_b REAL CHECK (found_b BETWEEN 1e-9 AND 1e12),
-  hours BLOB CHECK (length(hours) = 192) -- of a hub: its changes by hour of the day, 24 doubles, little end first
+  -- Of a hub: its changes by hour of the day, 24 doubles, little end first.
+  hours BLOB CHECK (length(hours) = 192),
+  -- The change rate that the latest visits saw, and the doubt that the earlier ones still hold.
+  latest_a REAL NOT NULL DEFAULT 0 CHECK (latest_a BETWEEN 0 AND 1e9),
+  latest_b REAL NOT NULL DEFAULT 0 CHECK (latest_b BETWEEN 0 AND 1e12),
+  doubt REAL NOT NULL DEFAULT 0 CHECK (doubt BETWEEN 0 AND 100),
+  forgot_at REAL CHECK (forgot_at BETWEEN -62135596800 AND 253402300799)
 ) STRICT;
 
 -- Each visit, and the record of the page as JSON, if its run has one. Without a digest there was none: nothing was asked for.
