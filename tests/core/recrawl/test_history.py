@@ -157,7 +157,7 @@ def test_one_visit_alone_never_forgets() -> None:
         surprised = days_after([not before[0]], days_after(before))
         assert 0.0 < surprised.doubt <= 3.0
         assert (surprised.forgot_at, surprised.latest != Rate(0.0, 0.0)) == (None, True)
-        settled = days_after(before[:90], surprised)
+        settled = days_after(before[:150], surprised)
         assert (settled.doubt, settled.latest, settled.forgot_at) == (0.0, Rate(0.0, 0.0), None)
 
 
