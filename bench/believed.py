@@ -1,8 +1,8 @@
-"""How many visits a store needs to believe in a fast page, and how long one change by chance is remembered.
+"""How many visits a store needs to believe in a fast page, or that one fell asleep, and how long one change by chance is remembered.
 
     python -m bench.believed
 
-Owns: two tables. Visits go through `core.recrawl.visits.next_known`, as those of a store do, with the priors of a new store.
+Owns: three tables. Visits go through `core.recrawl.visits.next_known`, as those of a store do, with the priors of a new store.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from honeyguide.core.recrawl.visits import current_rate, next_known
 HOUR_S, DAY_H = 3600.0, 24.0
 GAPS = {"daily": 24.0, "every six hours": 6.0, "hourly": 1.0, "every ten minutes": 1 / 6}
 NEAR = 2.0  # times the gap: believed
+ASLEEP_H = 240.0
 MOST = 5000
 
 
@@ -32,6 +33,16 @@ def visits_until_believed(gap_h: float) -> int:
     return MOST
 
 
+def visits_until_asleep(daily_changes: int) -> int:
+    """Count the unchanged daily visits, after so many that found a change, until a change in ten days is believed."""
+    known = visited(None, 0.0, 0)
+    for day in range(1, daily_changes + MOST):
+        known = visited(known, DAY_H * day, min(day, daily_changes))
+        if day > daily_changes and current_rate(known).mean_interval_h >= ASLEEP_H:
+            return day - daily_changes
+    return MOST
+
+
 def interval_after_chance(gap_h: float, quiet_months: int) -> float:
     """Return the days between changes that are believed of a page whose second visit found a change, and no later one."""
     known = visited(visited(None, 0.0, 0), gap_h, 1)
@@ -41,10 +52,13 @@ def interval_after_chance(gap_h: float, quiet_months: int) -> float:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     print("| a page that changes at every visit, visited | visits until believed |\n|---|---|")
     for name, gap_h in GAPS.items():
         print(f"| {name} | {visits_until_believed(gap_h)} |")
+    print("\n| daily visits that found a change | unchanged ones until ten days are believed |\n|---|---|")
+    for count in (10, 30, 100, 365):
+        print(f"| {count} | {visits_until_asleep(count)} |")
     print(
         "\n| one change, then unchanged visits a month apart: believed to change every … days | 0 | 1 | 2 | 3 | 4 |"
     )

@@ -152,6 +152,10 @@ def test_a_page_that_wakes_up_is_believed_to_after_some_visits() -> None:
     assert current_rate(awake).mean_interval_h < 4 * 24
 
 
+def test_a_page_that_rests_at_weekends_forgets_nothing() -> None:
+    assert days_after([day % 7 < 5 for day in range(365)]).forgot_at is None
+
+
 def test_one_visit_alone_never_forgets() -> None:
     for before in ([True] * 500, [False] * 500):
         surprised = days_after([not before[0]], days_after(before))
