@@ -1,6 +1,6 @@
 """Freshness of recrawl policies over several seeds: mean, standard error, and the difference to another checkout.
 
-    python -m bench.freshness poisson:pages=2000 mdn.csv --budgets 60d,180d --seeds 10 [--before CHECKOUT] [--policies learned,uniform]
+    python -m bench.freshness poisson:pages=2000 mdn.csv --budgets 60d,180d --seeds 10 [--first 201] [--before CHECKOUT] [--policies learned,uniform]
 
 Owns: the table. A seed draws a made-up world, and the order of the pages of a history, which decides between equal values.
 Differences are those of the same seed, so their spread is less than that of either code. Figures are of the whole run.
@@ -67,16 +67,17 @@ def main() -> None:
     parser.add_argument("worlds", nargs="+", help="CSV files of histories, or made-up worlds")
     parser.add_argument("--budgets", default="60d", help="days in which each page is fetched once")
     parser.add_argument("--policies", default="learned")
-    parser.add_argument("--seeds", type=int, default=10, help="how many, from 1")
+    parser.add_argument("--seeds", type=int, default=10, help="how many")
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--before", type=Path, help="a checkout to compare with")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     budgets, policies = given.budgets.split(","), given.policies.split(",")
     if given.child:
-        measure(given.worlds, budgets, policies, range(1, given.seeds + 1))
+        measure(given.worlds, budgets, policies, range(given.first, given.first + given.seeds))
         return
     arguments = [*given.worlds, "--budgets", given.budgets, "--policies", given.policies]
-    arguments += ["--seeds", str(given.seeds)]
+    arguments += ["--seeds", str(given.seeds), "--first", str(given.first)]
     now = collect(arguments)
     before = collect(arguments, given.before) if given.before else {}
     print("| world | budget | policy | freshness |", "before | difference, % |" if before else "")
