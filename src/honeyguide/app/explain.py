@@ -366,7 +366,7 @@ def _changed(entry: HistoryEntry, site: Site, now: float) -> Iterator[str]:
     changes = f"It changes {about}" if entry.changes else guess
     yield f"{changes}; {odds} since the last visit {ago(seen_at, now)}."
     if entry.forgot_at is not None:
-        yield f"Its visits until {ago(entry.forgot_at, now)} contradicted the earlier ones: how often it changes does not count those."
+        yield f"Its latest visits contradicted the earlier ones: those were forgotten {ago(entry.forgot_at, now)}."
 
 
 def _trusted(entry: HistoryEntry, site: Site) -> Iterator[str]:

@@ -185,6 +185,7 @@ def test_the_story_of_a_page_that_has_calmed_down() -> None:
         ({"unchanged": 1}, "No visit has seen it change."),
         ({"unchanged": 1, "rate_a": 0.5, "rate_b": 22.0}, "No visit has seen it change; going by pages like it, it may change about every day; changed with less than 1 % probability since the last visit a moment ago."),
         ({"changes": 1, "changed_at": DAY_S, "rate_a": 0.5, "rate_b": 22.0}, "It changes about every day; changed with less than 1 % probability since the last visit a moment ago."),
+        ({"changes": 9, "rate_a": 0.0, "rate_b": 22.0, "forgot_at": 0.0}, "Its latest visits contradicted the earlier ones: those were forgotten 1 day ago."),
         ({"is_moved": True, "arrived": "https://a.example/b"}, "It has moved to https://a.example/b; its history continues there."),
         ({"failures": 1, "status": 404}, "The last visit was answered with 404."),
         ({"failures": 2, "status": None}, "The last 2 visits were without a page."),
