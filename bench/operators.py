@@ -35,7 +35,7 @@ def read(path: str) -> Callable[[], object]:
 def plan(path: str, policy: str | None = None) -> Callable[[], object]:
     """The best 100, all rows checked, levels counted."""
     import honeyguide.bulk.learned_table
-    import honeyguide.bulk.store_values  # noqa: F401 - imports are not timed
+    import honeyguide.bulk.store.table  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
     from honeyguide.app.plan import PlanQuery, PlanRequest, open_plan
 

@@ -36,7 +36,7 @@ _READ = ["visits", "last_visited", "last_changed", "topic_relevance", "hub_depth
 def _plan(path: str, policy: str) -> Callable[[], list[str]]:
     import honeyguide.bulk.learned_table  # noqa: F401 - imports are not timed
     from honeyguide import load_profile
-    from honeyguide.app.known_urls import known_sources, open_known
+    from honeyguide.app.known_urls.files import known_sources, open_known
     from honeyguide.core.recrawl.plan import PlanQuery
 
     profile = load_profile("news")

@@ -14,7 +14,7 @@ import pytest
 from honeyguide import load_profile, plan_file
 from honeyguide.adapters.files import read
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.known_urls import known_sources, open_known
+from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
 from honeyguide.errors import InputError
 

@@ -9,7 +9,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files import read
-from honeyguide.app.known_urls import known_sources, open_known
+from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import InputError
 

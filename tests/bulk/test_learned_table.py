@@ -11,8 +11,8 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.policies import AdaptiveInterval
-from honeyguide.app import known_urls
-from honeyguide.app.known_urls import known_sources, open_known
+from honeyguide.app.known_urls import files as known_urls
+from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.core.recrawl.plan import KnownUrl, PlanQuery, UrlSignals
 from honeyguide.core.recrawl.policies import Learned
 from honeyguide.core.recrawl.priors import Priors

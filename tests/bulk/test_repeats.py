@@ -11,7 +11,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files.rows import Rejected
-from honeyguide.app.known_urls import known_sources, open_known
+from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.bulk import file_table
 from honeyguide.core.recrawl.plan import PlanQuery
 

@@ -10,8 +10,8 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.app import known_urls
-from honeyguide.app.known_urls import Excluded, StoreTable
+from honeyguide.app.known_urls import store as known_store
+from honeyguide.app.known_urls.store import Excluded, StoreTable
 from honeyguide.core.crawl.frontier import Discovered, RunSpec
 from honeyguide.core.recrawl.history import HistoryEntry, Visit
 from honeyguide.core.recrawl.plan import PlanQuery
@@ -99,7 +99,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
     made.close()
 
 
-def ranked(store: SqliteStore, query: PlanQuery, excluded: Excluded = known_urls.NOTHING_EXCLUDED) -> Plan:
+def ranked(store: SqliteStore, query: PlanQuery, excluded: Excluded = known_store.NOTHING_EXCLUDED) -> Plan:
     return StoreTable(store, PROFILE, name="s", excluded=excluded).plan(query)
 
 
@@ -108,7 +108,7 @@ def test_arrays_and_rows_give_the_same_plan(
     query: PlanQuery, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_rows = ranked(store, query)
-    monkeypatch.setattr(known_urls, "ARRAYS_FROM", 0)
+    monkeypatch.setattr(known_store, "ARRAYS_FROM", 0)
     monkeypatch.setattr(StoreTable, "_stored_rows", None)  # no row is made of all
     assert ranked(store, query) == by_rows
     assert by_rows.rows > 500
@@ -123,13 +123,13 @@ def test_what_is_excluded_is_no_row_of_the_arrays(
         {5_000_003, 900_001}, {"https://h4.example/queued-4"}, AT - DAY_S, {"hub": AT - 9 * DAY_S}
     )
     by_rows = ranked(store, PlanQuery(NOW), excluded)
-    monkeypatch.setattr(known_urls, "ARRAYS_FROM", 0)
+    monkeypatch.setattr(known_store, "ARRAYS_FROM", 0)
     assert ranked(store, PlanQuery(NOW), excluded) == by_rows
     assert 0 < by_rows.rows < ranked(store, PlanQuery(NOW)).rows
 
 
 def test_reading_many_rows_is_reported(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_urls, "ARRAYS_FROM", 0)
+    monkeypatch.setattr(known_store, "ARRAYS_FROM", 0)
     table, told = StoreTable(store, PROFILE, name="s"), list[tuple[str, int]]()
     table.on_rows = lambda name, rows: told.append((name, rows))
     rows = table.plan(QUERIES[0]).rows

@@ -11,7 +11,7 @@ import pytest
 
 from honeyguide import load_profile
 from honeyguide.adapters.files import read
-from honeyguide.app import known_urls
+from honeyguide.app.known_urls import files as known_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ import pytest
 
 from honeyguide import score_link, score_links
 from honeyguide.adapters.files import read
-from honeyguide.app import known_urls
+from honeyguide.app.known_urls import files as known_urls
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from honeyguide.adapters.html.content import main_content
 from honeyguide.adapters.html.page import parse_head, parse_page
 from honeyguide.adapters.html.sitemaps import MAX_PAGES, read_sitemap
 from honeyguide.adapters.store.sqlite.store import APPLICATION_ID, VERSION, SqliteStore
-from honeyguide.app.known_urls import known_sources, open_known
+from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.config.files import MAX_PROBLEMS
 from honeyguide.core.crawl.frontier import Done
 from honeyguide.core.crawl.sitemap import Sitemap

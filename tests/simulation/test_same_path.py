@@ -11,7 +11,7 @@ import pytest
 np = pytest.importorskip("numpy")
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore  # noqa: E402 - after the check for numpy
-from honeyguide.app.known_urls import StoreTable  # noqa: E402 - after the extra is known to be there
+from honeyguide.app.known_urls.store import StoreTable  # noqa: E402 - after the extra is known to be there
 from honeyguide.config import load_profile  # noqa: E402 - after the extra is known to be there
 from honeyguide.core.crawl.frontier import digest_of  # noqa: E402 - after the extra is known to be there
 from honeyguide.core.recrawl.history import Visit  # noqa: E402 - after the extra is known to be there

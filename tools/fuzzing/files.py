@@ -16,7 +16,7 @@ from fuzzing.documents import Documents, expect, pieces_of, text_of
 from honeyguide import load_profile, score_link, select_links
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.adapters.files.sites import read_sites, unique
-from honeyguide.app.known_urls import known_sources, open_known
+from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.core.text.fold import fold
 from honeyguide.core.text.pattern import compile_pattern

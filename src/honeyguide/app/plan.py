@@ -18,7 +18,8 @@ from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import store_name
-from honeyguide.app.known_urls import StoreTable, known_sources, open_known
+from honeyguide.app.known_urls.files import known_sources, open_known
+from honeyguide.app.known_urls.store import StoreTable
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.recrawl import plan

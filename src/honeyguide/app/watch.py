@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.app.arguments import profile_of
 from honeyguide.app.crawl import opened_fetcher, sitemap_request
-from honeyguide.app.known_urls import Excluded, StoreTable
+from honeyguide.app.known_urls.store import Excluded, StoreTable
 from honeyguide.app.library.rendering import Rendering, opened_rendering
 from honeyguide.app.runs import opened_store, reopen_refused, resume_request
 from honeyguide.core.fetching import NEVER

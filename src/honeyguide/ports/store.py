@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -196,10 +196,14 @@ class History(Protocol):
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """List everything that is known, in the order of identities."""
 
-    def known_columns(self, fields: Sequence[str]) -> Iterator[Sequence[Sequence[Any]]]:
+    def known_columns(
+        self, fields: Sequence[str], *, only_unusual: bool = False
+    ) -> Iterator[Sequence[Sequence[Any]]]:
         """List some fields of everything that is known, by the names of `HistoryEntry`, in the order of identities.
 
-        Each item has the columns of some rows. It is as exact as `known`, and made for millions of URLs.
+        Each item has the columns of some rows. It is as exact as `known`, and made for millions of URLs. With `only_unusual`,
+        URLs may be left out of which nothing is known but a class other than article, visits without failure and changes
+        before the last of them.
         """
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
@@ -222,6 +226,14 @@ class History(Protocol):
 
     def unvisited(self) -> Iterator[frontier.QueuedUrl]:
         """List the queued URLs of all runs that were never visited, in the order of discovery."""
+
+    def unvisited_columns(
+        self, are_visited: Callable[[Sequence[int]], Sequence[bool]]
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        """List identities, URLs as linked, link scores and births of `unvisited`: each item has the columns of some rows.
+
+        `are_visited` tells which of some identities were visited: who has read them all knows it sooner than the store.
+        """
 
     def find_unvisited(self, digest: int) -> frontier.QueuedUrl | None:
         """Find one of them."""

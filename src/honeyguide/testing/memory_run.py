@@ -23,7 +23,7 @@ from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.errors import AddressRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import Discovered, RunSpec, Sighting
     from honeyguide.core.crawl.learner import Lesson, LinkGroup
@@ -298,7 +298,10 @@ class MemoryHistory:
             if (after is None or digest > after) and (known := self.get(digest)) is not None:
                 yield known
 
-    def known_columns(self, fields: Sequence[str]) -> Iterator[Sequence[Sequence[Any]]]:
+    def known_columns(
+        self, fields: Sequence[str], *, only_unusual: bool = False
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        del only_unusual  # reading all is no slower
         rows = list(self.known())
         return iter([[[getattr(known, name) for known in rows] for name in fields]] if rows else [])
 
@@ -339,6 +342,13 @@ class MemoryHistory:
             digest, found = entry.found.digest, entry.found
             if newest[digest] == run and digest not in self._known:
                 yield QueuedUrl(digest, entry.url.text, found.score, found.hub_depth, self._born.get(digest))
+
+    def unvisited_columns(
+        self, are_visited: Callable[[Sequence[int]], Sequence[bool]]
+    ) -> Iterator[Sequence[Sequence[Any]]]:
+        del are_visited
+        rows = [(one.digest, one.url, one.score, one.born_at) for one in self.unvisited()]
+        return iter([list(zip(*rows, strict=True))] if rows else [])
 
     def find_unvisited(self, digest: int) -> QueuedUrl | None:
         return next((one for one in self.unvisited() if one.digest == digest), None)

@@ -9,7 +9,7 @@ import pytest
 
 from honeyguide.adapters.html.page import parse_page
 from honeyguide.app.explain import describe_history, kind_words
-from honeyguide.app.known_urls import announced_at, signals_of
+from honeyguide.app.known_urls.store import announced_at, signals_of
 from honeyguide.app.library.observe import entry_of
 from honeyguide.config import load_profile
 from honeyguide.core.page.likeness import page_text

@@ -19,7 +19,7 @@ from honeyguide.adapters.files.read import sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
 from honeyguide.app.arguments import fields_of, moment_of, profile_of
-from honeyguide.app.known_urls import ZoneNote, parquet_file
+from honeyguide.app.known_urls.files import ZoneNote, parquet_file
 from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of

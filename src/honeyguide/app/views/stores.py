@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.store.common.browse import DRAWN, FILTERS, SORTS, PageQuery
 from honeyguide.app.files import is_database, store_name, with_links
-from honeyguide.app.known_urls import known_row, queued_row
+from honeyguide.app.known_urls.store import known_row, queued_row
 from honeyguide.app.plan import PlanQuery, plan_store
 from honeyguide.app.runs import (
     find_run,

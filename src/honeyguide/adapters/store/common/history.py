@@ -29,7 +29,7 @@ from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.recrawl.clocks import Numbers
@@ -47,6 +47,7 @@ _DAY_H = 24
 _EVERYWHERE = ""  # the name of all sites together
 _FIRST = -(2**63)
 _COLUMN_ROWS = 20_000  # rows of columns that are read at once
+_ELSEWHERE = {"lastmod": "l.lastmod", "born_at": "b.at"}  # fields in other tables than `known`
 _SITE_PARTS = ("trust", "priors", "clock", "ages")  # queries, each of a table
 NO_PAGE: tuple[Any, ...] = (None, None, None)
 _NOTHING_SEEN = Rate(0.0, 0.0)
@@ -177,11 +178,16 @@ class SqlHistory:
             last = rows[-1][0]
 
     @reads
-    def known_columns(self, fields: Sequence[str]) -> Iterator[list[Sequence[Any]]]:
-        names = {"lastmod": "l.lastmod", "born_at": "b.at"}
-        chosen = ", ".join(names.get(name, f"k.{name}") for name in fields if name in HistoryEntry._fields)
-        sql = self._sql["after"].replace("k.*, l.lastmod, b.at", f"{chosen}, k.digest")
-        sql, last = sql.replace("1000", str(_COLUMN_ROWS)), _FIRST
+    def known_columns(
+        self, fields: Sequence[str], *, only_unusual: bool = False
+    ) -> Iterator[list[Sequence[Any]]]:
+        chosen = ", ".join(
+            _ELSEWHERE.get(name, f"k.{name}") for name in fields if name in HistoryEntry._fields
+        )
+        name = "after" if _ELSEWHERE.keys() & set(fields) else "after_alone"
+        sql = self._sql["unusual" if only_unusual else name]
+        sql = sql.replace("k.*, l.lastmod, b.at", f"{chosen}, k.digest").replace("1000", str(_COLUMN_ROWS))
+        last = _FIRST
         self._write_waiting()
         while rows := self._db.all(sql, (last,)):
             columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
@@ -229,6 +235,25 @@ class SqlHistory:
         while rows := self._all("unvisited", last):
             yield from map(_queued, rows)
             last = rows[-1][0]
+
+    @reads
+    def unvisited_columns(
+        self, are_visited: Callable[[Sequence[int]], Sequence[bool]]
+    ) -> Iterator[list[Sequence[Any]]]:
+        last = 0
+        while rows := self._all("queued", last):
+            ids, digests = zip(*rows, strict=True)
+            last = ids[-1]
+            unvisited = {
+                digest: id_
+                for id_, digest, was in zip(ids, digests, are_visited(digests), strict=True)
+                if not was
+            }
+            if unvisited:
+                ends = min(unvisited.values()), max(unvisited.values())
+                some = [row for row in self._all("queued_between", *ends) if row[0] in unvisited]
+                if some:
+                    yield list(zip(*some, strict=True))
 
     @reads
     def find_unvisited(self, digest: int) -> QueuedUrl | None:

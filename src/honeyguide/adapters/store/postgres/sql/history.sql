@@ -18,6 +18,18 @@ SELECT k.*, l.lastmod, b.at FROM known k
 LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest
 WHERE k.digest > $1 ORDER BY k.digest LIMIT 1000;
 
+-- name: after_alone
+-- The same without what sitemaps and hubs say, for columns.
+SELECT k.*, l.lastmod, b.at FROM known k WHERE k.digest > $1 ORDER BY k.digest LIMIT 1000;
+
+-- name: unusual
+-- Of most URLs nothing is known but visits, so the fields that are empty for them are read only of others.
+SELECT k.*, l.lastmod, b.at FROM known k
+LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest
+WHERE k.digest > $1 AND (k.failures > 0 OR k.is_moved OR k.kind = 'article' OR k.found_a IS NOT NULL OR k.hours IS NOT NULL
+  OR k.changed_at > k.visited_at OR l.lastmod IS NOT NULL OR b.at IS NOT NULL)
+ORDER BY k.digest LIMIT 1000;
+
 -- name: list
 WITH rows AS (SELECT DISTINCT ON ((v->>0)::bigint) (v->>0)::bigint AS digest, v->>1 AS lastmod
   FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY t (v, place) ORDER BY (v->>0)::bigint, place DESC)
@@ -65,6 +77,16 @@ WHERE e.id > $1 AND e.state = 0 AND e.site IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
 AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id LIMIT 1000;
+
+-- name: queued
+-- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
+SELECT id, digest FROM entry WHERE id > $1 AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 20000;
+
+-- name: queued_between
+SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
+WHERE e.id BETWEEN $1 AND $2 AND e.state = 0 AND e.site IS NOT NULL
+AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
+ORDER BY e.id;
 
 -- name: find_unvisited
 SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM run r

@@ -18,6 +18,18 @@ SELECT k.*, l.lastmod, b.at FROM known k
 LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest
 WHERE k.digest > ? ORDER BY k.digest LIMIT 1000;
 
+-- name: after_alone
+-- The same without what sitemaps and hubs say, for columns.
+SELECT k.*, l.lastmod, b.at FROM known k WHERE k.digest > ? ORDER BY k.digest LIMIT 1000;
+
+-- name: unusual
+-- Of most URLs nothing is known but visits, so the fields that are empty for them are read only of others.
+SELECT k.*, l.lastmod, b.at FROM known k
+LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest
+WHERE k.digest > ? AND (k.failures > 0 OR k.is_moved = 1 OR k.kind = 'article' OR k.found_a IS NOT NULL OR k.hours IS NOT NULL
+  OR k.changed_at > k.visited_at OR l.lastmod IS NOT NULL OR b.at IS NOT NULL)
+ORDER BY k.digest LIMIT 1000;
+
 -- name: list
 INSERT OR REPLACE INTO listed (digest, lastmod) VALUES (?, ?);
 
@@ -59,6 +71,16 @@ AND e.id IN (SELECT i.id FROM entry i INDEXED BY entry_identity
   WHERE i.run > 0 AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = i.digest))
 AND NOT EXISTS (SELECT 1 FROM run r CROSS JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id LIMIT 200000;
+
+-- name: queued
+-- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
+SELECT id, digest FROM entry WHERE id > ? AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 20000;
+
+-- name: queued_between
+SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
+WHERE e.id BETWEEN ? AND ? AND e.state = 0 AND e.site IS NOT NULL
+AND NOT EXISTS (SELECT 1 FROM run r CROSS JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
+ORDER BY e.id;
 
 -- name: find_unvisited
 SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM run r

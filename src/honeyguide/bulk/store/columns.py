@@ -1,0 +1,230 @@
+"""The URLs of a store as arrays: what `Learned.value` reads of each.
+
+Owns: the arrays. Must not know: stores (`app` reads the fields), values, ranks. Start reading at `StoredColumns`.
+Most fields of most URLs are empty, and every value that a database hands to Python costs time, so a few fields are read of
+all URLs and the others only where they say something. numpy is an extra, so this module is imported on demand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from honeyguide.core.recrawl.history import site_of
+from honeyguide.core.recrawl.priors import CLASSES
+from honeyguide.core.recrawl.signals import DROP_AFTER, DROP_GONE_AFTER, GONE, born_at, class_of
+from honeyguide.core.rules.topic import SCALES
+from honeyguide.core.url.url import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from honeyguide.core.recrawl.priors import PageClass
+
+    Floats = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+    Ints = npt.NDArray[np.int64]
+    Block = Sequence[Sequence[Any]]  # the columns of some rows
+
+# What is read of each URL, and what of those of which there is more to know, by the names of `HistoryEntry`.
+USUAL = ("digest", "url", "visited_at", "relevance", "kind", "rate_a", "rate_b")
+UNUSUAL = (
+    "digest", "url", "is_moved", "changed_at", "failures", "status", "found_a", "found_b", "first_seen", "lastmod", "born_at",
+    "hours",
+)  # fmt: skip
+_USUAL_NUMBERS = ("visited_at", "relevance", "rate_a", "rate_b")
+_UNUSUAL_NUMBERS = ("changed_at", "failures", "status", "found_a", "found_b")
+_KINDS = {name: place for place, name in enumerate(CLASSES)}
+HUB, ARTICLE = CLASSES.index("hub"), CLASSES.index("article")
+DAY_H = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Excluding:
+    """What a plan leaves out: URLs by name, and pages visited after a moment, which each class has."""
+
+    names: Callable[[int, str], bool] | None
+    visited_since: Mapping[PageClass, float]
+
+    def is_named(self, digests: Sequence[int], urls: Sequence[str]) -> Flags:
+        """Tell which URLs are named."""
+        if self.names is None:
+            return np.zeros(len(urls), np.bool_)
+        return np.fromiter(map(self.names, digests, urls), np.bool_, len(urls))
+
+    def is_early(self, rows: StoredColumns) -> Flags:
+        """Tell for which pages another visit is too early."""
+        since = np.array([self.visited_since[kind] for kind in CLASSES])
+        return np.asarray(rows.numbers["visited_at"] > since[rows.kind])
+
+
+@dataclass(slots=True)
+class StoredColumns:
+    """The fields of URLs in their order, as arrays; a time or number that is not known is not a number.
+
+    `host` numbers the `hosts`, `listed` says where a sitemap says something; `hours` are of the rows `hubs`.
+    """
+
+    digest: Ints
+    host: Ints
+    kind: Ints
+    numbers: dict[str, Floats]
+    published: Floats
+    listed: Flags
+    hosts: dict[str, int]
+    hubs: Ints
+    hours: Floats
+
+    @classmethod
+    def of_known(
+        cls, usual: Iterable[Block], unusual: Iterable[Block], excluded: Excluding
+    ) -> tuple[StoredColumns, Ints]:
+        """Make arrays of the columns `USUAL` of all pages that were visited, and `UNUSUAL` of some of them.
+
+        Beside them are the identities of all pages, also those that are left out.
+        """
+        hosts: dict[str, int] = {}
+        parts, named = [], []
+        for block in usual:
+            fields = dict(zip(USUAL, block, strict=True))
+            parts.append(cls._plain(fields, hosts))
+            named.append(excluded.is_named(fields["digest"], fields["url"]))
+        rows = cls.joined(parts, hosts)
+        is_left_out = np.concatenate([*named, np.zeros(0, np.bool_)]) | excluded.is_early(rows)
+        for block in unusual:
+            is_left_out[rows.add(dict(zip(UNUSUAL, block, strict=True)))] = True
+        return rows.without(is_left_out), rows.digest
+
+    @classmethod
+    def of_queued(cls, blocks: Iterable[Block], hosts: dict[str, int], excluded: Excluding) -> StoredColumns:
+        """Make arrays of links that were never visited: of their identities, URLs, link scores and births."""
+        parts = []
+        for digests, linked, scores, births in blocks:
+            urls = [normalize(url) for url in linked]
+            size = len(urls)
+            fields: dict[str, Sequence[Any]] = {
+                "digest": digests, "url": urls, "kind": [class_of(url, is_hub=False) for url in urls],
+                "visited_at": [None] * size, "rate_a": [None] * size, "rate_b": [None] * size,
+                "relevance": [None if score is None else score / SCALES["link"] for score in scores],
+            }  # fmt: skip
+            part = cls._plain(fields, hosts)
+            part.published = _published(urls, part.kind, _floats(births), np.full(size, np.inf))
+            parts.append(part.without(excluded.is_named(digests, urls)))
+        return cls.joined(parts, hosts)
+
+    @classmethod
+    def _plain(cls, fields: Mapping[str, Sequence[Any]], hosts: dict[str, int]) -> StoredColumns:
+        """Make rows of which nothing else is known."""
+        size = len(fields["url"])
+        unknown = np.full(size, np.nan)
+        numbers = dict.fromkeys(_UNUSUAL_NUMBERS, unknown) | {"failures": np.zeros(size)}
+        return cls(
+            digest=np.array(fields["digest"], dtype=np.int64),
+            host=_numbered(fields["url"], hosts),
+            kind=np.fromiter(map(_KINDS.__getitem__, fields["kind"]), np.int64, size),
+            numbers=numbers | {name: _floats(fields[name]) for name in _USUAL_NUMBERS},
+            published=unknown,
+            listed=np.zeros(size, np.bool_),
+            hosts=hosts,
+            hubs=np.zeros(0, np.int64),
+            hours=np.zeros((0, DAY_H)),
+        )
+
+    def add(self, fields: Mapping[str, Sequence[Any]]) -> Ints:
+        """Add what is known of some rows; returns those that have moved. Rows that were added meanwhile are not ours."""
+        digest = np.array(fields["digest"], dtype=np.int64)
+        ours = np.flatnonzero(are_among(self.digest, digest))
+        place = np.searchsorted(self.digest, digest[ours])
+
+        def floats(name: str) -> Floats:
+            return _floats(fields[name])[ours]
+
+        for name in _UNUSUAL_NUMBERS:
+            self.numbers[name][place] = floats(name)
+        urls = [fields["url"][number] for number in ours.tolist()]
+        self.published[place] = _published(urls, self.kind[place], floats("born_at"), floats("first_seen"))
+        self.listed[place] = [fields["lastmod"][number] is not None for number in ours.tolist()]
+        hours = fields["hours"]
+        busy = [number for number in ours.tolist() if hours[number] is not None]
+        if busy:
+            self.hubs = np.concatenate([self.hubs, np.searchsorted(self.digest, digest[busy])])
+            self.hours = np.concatenate([self.hours, [hours[number] for number in busy]])
+        return np.asarray(place[np.array(fields["is_moved"], dtype=np.bool_)[ours]])
+
+    def without(self, is_left_out: Flags) -> StoredColumns:
+        """Leave rows out."""
+        if not is_left_out.any():
+            return self
+        kept = ~is_left_out
+        place, is_hub = np.cumsum(kept) - 1, kept[self.hubs]
+        return StoredColumns(
+            digest=self.digest[kept],
+            host=self.host[kept],
+            kind=self.kind[kept],
+            numbers={name: column[kept] for name, column in self.numbers.items()},
+            published=self.published[kept],
+            listed=self.listed[kept],
+            hosts=self.hosts,
+            hubs=place[self.hubs[is_hub]],
+            hours=self.hours[is_hub],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[StoredColumns], hosts: dict[str, int]) -> StoredColumns:
+        """Join the arrays of all rows."""
+        empty = dict.fromkeys((*USUAL[:2], *_USUAL_NUMBERS, "kind"), ())
+        parts = [*parts, cls._plain(empty, hosts)]
+
+        def join(name: str) -> Any:
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        before = np.cumsum([0, *(len(part.digest) for part in parts)])
+        return cls(
+            **{name: join(name) for name in ("digest", "host", "kind", "published", "listed", "hours")},
+            numbers={
+                name: np.concatenate([part.numbers[name] for part in parts]) for name in parts[0].numbers
+            },
+            hosts=hosts,
+            hubs=np.concatenate([part.hubs + first for part, first in zip(parts, before, strict=False)]),
+        )
+
+    @property
+    def is_dead(self) -> Flags:
+        """Where a page is not visited any more, as `drop_reason` tells."""
+        limit = np.where(self.numbers["status"] == GONE, DROP_GONE_AFTER, DROP_AFTER)
+        return np.asarray(self.numbers["failures"] >= limit)
+
+
+def are_among(ordered: Ints, digests: Ints) -> Flags:
+    """Tell which identities are among others, which are in their order."""
+    place = np.searchsorted(ordered, digests)
+    found = place < len(ordered)
+    found[found] = ordered[place[found]] == digests[found]
+    return np.asarray(found)
+
+
+def _floats(values: Sequence[Any]) -> Floats:
+    return np.array(values, dtype=float)
+
+
+def _numbered(urls: Sequence[str], hosts: dict[str, int]) -> Ints:
+    """Give hosts of URLs their numbers; most of them were met before."""
+    sites = [url.split("/", 3)[2] for url in urls]
+    numbers = dict.fromkeys(sites, 0)
+    for site in numbers:
+        numbers[site] = hosts.setdefault(site_of(f"//{site}"), len(hosts))
+    return np.fromiter(map(numbers.__getitem__, sites), np.int64, len(sites))
+
+
+def _published(urls: Sequence[str], kind: Ints, met: Floats, seen: Floats) -> Floats:
+    """Give when pages were new, as `born_at` does."""
+    published = np.where((kind != HUB) & (met <= seen), met, np.nan)
+    for place in np.flatnonzero((kind == ARTICLE) & ~(np.isnan(met) & np.isinf(seen))).tolist():
+        at = None if np.isnan(met[place]) else float(met[place])
+        born = born_at(urls[place], "article", at, float(seen[place]))
+        published[place] = np.nan if born is None else born
+    return published
