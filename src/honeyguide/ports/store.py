@@ -202,8 +202,7 @@ class History(Protocol):
         """List some fields of everything that is known, by the names of `HistoryEntry`, in the order of identities.
 
         Each item has the columns of some rows. It is as exact as `known`, and made for millions of URLs. With `only_unusual`,
-        URLs may be left out of which nothing is known but a class other than article, visits without failure and changes
-        before the last of them.
+        URLs may be left out of which nothing is known but visits without failure, and changes before the last of them.
         """
 
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:

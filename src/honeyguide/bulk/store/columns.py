@@ -8,13 +8,14 @@ all URLs and the others only where they say something. numpy is an extra, so thi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from honeyguide.core.recrawl.history import site_of
 from honeyguide.core.recrawl.priors import CLASSES
-from honeyguide.core.recrawl.signals import DROP_AFTER, DROP_GONE_AFTER, GONE, born_at, class_of
+from honeyguide.core.recrawl.signals import DROP_AFTER, DROP_GONE_AFTER, GONE, class_of, published_span
 from honeyguide.core.rules.topic import SCALES
 from honeyguide.core.url.url import normalize
 
@@ -31,13 +32,12 @@ if TYPE_CHECKING:
     Block = Sequence[Sequence[Any]]  # the columns of some rows
 
 # What is read of each URL, and what of those of which there is more to know, by the names of `HistoryEntry`.
-USUAL = ("digest", "url", "visited_at", "relevance", "kind", "rate_a", "rate_b")
+USUAL = ("digest", "url", "visited_at", "relevance", "kind", "rate_a", "rate_b", "first_seen")
 UNUSUAL = (
-    "digest", "url", "is_moved", "changed_at", "failures", "status", "found_a", "found_b", "first_seen", "lastmod", "born_at",
-    "hours",
+    "digest", "is_moved", "changed_at", "failures", "status", "found_a", "found_b", "lastmod", "born_at", "hours",
 )  # fmt: skip
-_USUAL_NUMBERS = ("visited_at", "relevance", "rate_a", "rate_b")
-_UNUSUAL_NUMBERS = ("changed_at", "failures", "status", "found_a", "found_b")
+_USUAL_NUMBERS = ("visited_at", "relevance", "rate_a", "rate_b", "first_seen")
+_UNUSUAL_NUMBERS = ("changed_at", "failures", "status", "found_a", "found_b", "born_at")
 _KINDS = {name: place for place, name in enumerate(CLASSES)}
 HUB, ARTICLE = CLASSES.index("hub"), CLASSES.index("article")
 DAY_H = 24
@@ -73,7 +73,7 @@ class StoredColumns:
     host: Ints
     kind: Ints
     numbers: dict[str, Floats]
-    published: Floats
+    dated: Floats  # the first moment that the address of an article names, and the one after its last
     listed: Flags
     hosts: dict[str, int]
     hubs: Ints
@@ -108,11 +108,11 @@ class StoredColumns:
             size = len(urls)
             fields: dict[str, Sequence[Any]] = {
                 "digest": digests, "url": urls, "kind": [class_of(url, is_hub=False) for url in urls],
-                "visited_at": [None] * size, "rate_a": [None] * size, "rate_b": [None] * size,
+                "visited_at": [None] * size, "rate_a": [None] * size, "rate_b": [None] * size, "first_seen": [inf] * size,
                 "relevance": [None if score is None else score / SCALES["link"] for score in scores],
             }  # fmt: skip
             part = cls._plain(fields, hosts)
-            part.published = _published(urls, part.kind, _floats(births), np.full(size, np.inf))
+            part.numbers["born_at"] = _floats(births)
             parts.append(part.without(excluded.is_named(digests, urls)))
         return cls.joined(parts, hosts)
 
@@ -127,7 +127,7 @@ class StoredColumns:
             host=_numbered(fields["url"], hosts),
             kind=np.fromiter(map(_KINDS.__getitem__, fields["kind"]), np.int64, size),
             numbers=numbers | {name: _floats(fields[name]) for name in _USUAL_NUMBERS},
-            published=unknown,
+            dated=_dated(fields["url"], fields["kind"]),
             listed=np.zeros(size, np.bool_),
             hosts=hosts,
             hubs=np.zeros(0, np.int64),
@@ -140,13 +140,8 @@ class StoredColumns:
         ours = np.flatnonzero(are_among(self.digest, digest))
         place = np.searchsorted(self.digest, digest[ours])
 
-        def floats(name: str) -> Floats:
-            return _floats(fields[name])[ours]
-
         for name in _UNUSUAL_NUMBERS:
-            self.numbers[name][place] = floats(name)
-        urls = [fields["url"][number] for number in ours.tolist()]
-        self.published[place] = _published(urls, self.kind[place], floats("born_at"), floats("first_seen"))
+            self.numbers[name][place] = _floats(fields[name])[ours]
         self.listed[place] = [fields["lastmod"][number] is not None for number in ours.tolist()]
         hours = fields["hours"]
         busy = [number for number in ours.tolist() if hours[number] is not None]
@@ -166,7 +161,7 @@ class StoredColumns:
             host=self.host[kept],
             kind=self.kind[kept],
             numbers={name: column[kept] for name, column in self.numbers.items()},
-            published=self.published[kept],
+            dated=self.dated[kept],
             listed=self.listed[kept],
             hosts=self.hosts,
             hubs=place[self.hubs[is_hub]],
@@ -184,13 +179,23 @@ class StoredColumns:
 
         before = np.cumsum([0, *(len(part.digest) for part in parts)])
         return cls(
-            **{name: join(name) for name in ("digest", "host", "kind", "published", "listed", "hours")},
+            **{name: join(name) for name in ("digest", "host", "kind", "dated", "listed", "hours")},
             numbers={
                 name: np.concatenate([part.numbers[name] for part in parts]) for name in parts[0].numbers
             },
             hosts=hosts,
             hubs=np.concatenate([part.hubs + first for part, first in zip(parts, before, strict=False)]),
         )
+
+    def published(self) -> Floats:
+        """Give when each page was new, as `born_at` does; a link that was there from the start has no age."""
+        met, seen = self.numbers["born_at"], self.numbers["first_seen"]
+        first, end = self.dated.T
+        with np.errstate(invalid="ignore"):
+            met = np.where(met <= seen, met, np.nan)
+            born = np.where(np.isnan(first) | (met < end), met, np.minimum(first, seen))
+            is_ageless = (self.kind == HUB) | (np.isnan(met) & np.isinf(seen))
+        return np.where(is_ageless, np.nan, born)
 
     @property
     def is_dead(self) -> Flags:
@@ -220,11 +225,10 @@ def _numbered(urls: Sequence[str], hosts: dict[str, int]) -> Ints:
     return np.fromiter(map(numbers.__getitem__, sites), np.int64, len(sites))
 
 
-def _published(urls: Sequence[str], kind: Ints, met: Floats, seen: Floats) -> Floats:
-    """Give when pages were new, as `born_at` does."""
-    published = np.where((kind != HUB) & (met <= seen), met, np.nan)
-    for place in np.flatnonzero((kind == ARTICLE) & ~(np.isnan(met) & np.isinf(seen))).tolist():
-        at = None if np.isnan(met[place]) else float(met[place])
-        born = born_at(urls[place], "article", at, float(seen[place]))
-        published[place] = np.nan if born is None else born
-    return published
+def _dated(urls: Sequence[str], kinds: Sequence[PageClass]) -> Floats:
+    """Read the dates in the addresses of articles."""
+    dated = np.full((len(urls), 2), np.nan)
+    for place, kind in enumerate(kinds):
+        if kind == "article" and (span := published_span(urls[place])) is not None:
+            dated[place] = span
+    return dated

@@ -127,7 +127,8 @@ class _Clocks:
         self._rows = rows
         self._now = now
         self._groups = groups
-        self._aged = np.flatnonzero(~np.isnan(rows.published))
+        self._published = rows.published()
+        self._aged = np.flatnonzero(~np.isnan(self._published))
         self._hubs = rows.hubs
         self._weights = clocks.day_weight_by(rows.hours, rows.hours.sum(axis=1, keepdims=True))
         self._before = np.cumsum(self._weights, axis=1) - self._weights
@@ -141,7 +142,7 @@ class _Clocks:
         days = self._by_site(since)
         hours = np.where(self._rows.kind == HUB, wall, days)
         if len(self._aged):
-            place, born = self._aged, self._rows.published[self._aged]
+            place, born = self._aged, self._published[self._aged]
             plain = passed[place] * HOURS_A_SECOND
             site = np.where(self._rows.kind[place] == ARTICLE, wall[place], days[place])
             aged = self._by_age(since[place] - born, self._now - born)
@@ -157,8 +158,8 @@ class _Clocks:
         stretch, span = np.ones(len(interval_h)), np.clip(interval_h, *_SPAN_H)
         if len(self._aged):
             place = self._aged
-            age = np.maximum(0.0, self._now - self._rows.published[place]) * HOURS_A_SECOND
-            later = np.maximum(0.0, self._now + span[place] / HOURS_A_SECOND - self._rows.published[place])
+            age = np.maximum(0.0, self._now - self._published[place]) * HOURS_A_SECOND
+            later = np.maximum(0.0, self._now + span[place] / HOURS_A_SECOND - self._published[place])
             ahead = self._readings(later * HOURS_A_SECOND) - self._readings(age)
             ends = self._ends[self._groups.place[place], _age_place(age)]
             slow = span[place] / np.maximum(np.maximum(ahead, 0.0), span[place] * clocks.SLOWEST)

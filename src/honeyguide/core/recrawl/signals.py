@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -247,7 +248,11 @@ def published_span(url: str) -> tuple[float, float] | None:
     found = _DATED_PATH.search(url)
     if found is None:
         return None
-    year, month, day = (int(part or 0) for part in found.groups())
+    return _days_of(*(int(part or 0) for part in found.groups()))
+
+
+@lru_cache(10_000)  # many articles have the same day
+def _days_of(year: int, month: int, day: int) -> tuple[float, float] | None:
     try:
         first = datetime(year, month, day or 1, tzinfo=UTC)
     except ValueError:

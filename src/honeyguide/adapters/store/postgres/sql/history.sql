@@ -26,7 +26,7 @@ SELECT k.*, l.lastmod, b.at FROM known k WHERE k.digest > $1 ORDER BY k.digest L
 -- Of most URLs nothing is known but visits, so the fields that are empty for them are read only of others.
 SELECT k.*, l.lastmod, b.at FROM known k
 LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest
-WHERE k.digest > $1 AND (k.failures > 0 OR k.is_moved OR k.kind = 'article' OR k.found_a IS NOT NULL OR k.hours IS NOT NULL
+WHERE k.digest > $1 AND (k.failures > 0 OR k.is_moved OR k.found_a IS NOT NULL OR k.hours IS NOT NULL
   OR k.changed_at > k.visited_at OR l.lastmod IS NOT NULL OR b.at IS NOT NULL)
 ORDER BY k.digest LIMIT 1000;
 
@@ -80,7 +80,7 @@ ORDER BY e.id LIMIT 1000;
 
 -- name: queued
 -- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
-SELECT id, digest FROM entry WHERE id > $1 AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 20000;
+SELECT id, digest FROM entry WHERE id > $1 AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 5000;
 
 -- name: queued_between
 SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
