@@ -62,6 +62,21 @@ class Excluding:
         return np.asarray(rows.numbers["visited_at"] > since[rows.kind])
 
 
+class Hosts(dict[str, int]):
+    """The names of hosts, numbered from 0."""
+
+    def __init__(self) -> None:
+        self._by_text: dict[str, int] = {}
+
+    def numbers(self, urls: Sequence[str]) -> Ints:
+        """Give the numbers of the hosts of URLs; new ones get the next."""
+        texts = [url.split("/", 3)[2] for url in urls]
+        for text in dict.fromkeys(texts):
+            if text not in self._by_text:
+                self._by_text[text] = self.setdefault(site_of(f"//{text}"), len(self))
+        return np.fromiter(map(self._by_text.__getitem__, texts), np.int64, len(texts))
+
+
 @dataclass(slots=True)
 class StoredColumns:
     """The fields of URLs in their order, as arrays; a time or number that is not known is not a number.
@@ -75,7 +90,7 @@ class StoredColumns:
     numbers: dict[str, Floats]
     dated: Floats  # the first moment that the address of an article names, and the one after its last
     listed: Flags
-    hosts: dict[str, int]
+    hosts: Hosts
     hubs: Ints
     hours: Floats
 
@@ -87,7 +102,7 @@ class StoredColumns:
 
         Beside them are the identities of all pages, also those that are left out.
         """
-        hosts: dict[str, int] = {}
+        hosts = Hosts()
         parts, named = [], []
         for block in usual:
             fields = dict(zip(USUAL, block, strict=True))
@@ -100,7 +115,7 @@ class StoredColumns:
         return rows.without(is_left_out), rows.digest
 
     @classmethod
-    def of_queued(cls, blocks: Iterable[Block], hosts: dict[str, int], excluded: Excluding) -> StoredColumns:
+    def of_queued(cls, blocks: Iterable[Block], hosts: Hosts, excluded: Excluding) -> StoredColumns:
         """Make arrays of links that were never visited: of their identities, URLs, link scores and births."""
         parts = []
         for digests, linked, scores, births in blocks:
@@ -117,17 +132,16 @@ class StoredColumns:
         return cls.joined(parts, hosts)
 
     @classmethod
-    def _plain(cls, fields: Mapping[str, Sequence[Any]], hosts: dict[str, int]) -> StoredColumns:
+    def _plain(cls, fields: Mapping[str, Sequence[Any]], hosts: Hosts) -> StoredColumns:
         """Make rows of which nothing else is known."""
         size = len(fields["url"])
-        unknown = np.full(size, np.nan)
-        numbers = dict.fromkeys(_UNUSUAL_NUMBERS, unknown) | {"failures": np.zeros(size)}
+        kind = np.fromiter(map(_KINDS.__getitem__, fields["kind"]), np.int64, size)
         return cls(
             digest=np.array(fields["digest"], dtype=np.int64),
-            host=_numbered(fields["url"], hosts),
-            kind=np.fromiter(map(_KINDS.__getitem__, fields["kind"]), np.int64, size),
-            numbers=numbers | {name: _floats(fields[name]) for name in _USUAL_NUMBERS},
-            dated=_dated(fields["url"], fields["kind"]),
+            host=hosts.numbers(fields["url"]),
+            kind=kind,
+            numbers={name: _floats(fields[name]) for name in _USUAL_NUMBERS},
+            dated=_dated(fields["url"], kind),
             listed=np.zeros(size, np.bool_),
             hosts=hosts,
             hubs=np.zeros(0, np.int64),
@@ -169,7 +183,7 @@ class StoredColumns:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence[StoredColumns], hosts: dict[str, int]) -> StoredColumns:
+    def joined(cls, parts: Sequence[StoredColumns], hosts: Hosts) -> StoredColumns:
         """Join the arrays of all rows."""
         empty = dict.fromkeys((*USUAL[:2], *_USUAL_NUMBERS, "kind"), ())
         parts = [*parts, cls._plain(empty, hosts)]
@@ -177,12 +191,18 @@ class StoredColumns:
         def join(name: str) -> Any:
             return np.concatenate([getattr(part, name) for part in parts])
 
+        def join_numbers(name: str) -> Floats:
+            empty = 0.0 if name == "failures" else np.nan
+            if not any(name in part.numbers for part in parts):
+                return np.full(before[-1], empty)
+            return np.concatenate(
+                [part.numbers.get(name, np.full(len(part.digest), empty)) for part in parts]
+            )
+
         before = np.cumsum([0, *(len(part.digest) for part in parts)])
         return cls(
             **{name: join(name) for name in ("digest", "host", "kind", "dated", "listed", "hours")},
-            numbers={
-                name: np.concatenate([part.numbers[name] for part in parts]) for name in parts[0].numbers
-            },
+            numbers={name: join_numbers(name) for name in (*_USUAL_NUMBERS, *_UNUSUAL_NUMBERS)},
             hosts=hosts,
             hubs=np.concatenate([part.hubs + first for part, first in zip(parts, before, strict=False)]),
         )
@@ -216,19 +236,10 @@ def _floats(values: Sequence[Any]) -> Floats:
     return np.array(values, dtype=float)
 
 
-def _numbered(urls: Sequence[str], hosts: dict[str, int]) -> Ints:
-    """Give hosts of URLs their numbers; most of them were met before."""
-    sites = [url.split("/", 3)[2] for url in urls]
-    numbers = dict.fromkeys(sites, 0)
-    for site in numbers:
-        numbers[site] = hosts.setdefault(site_of(f"//{site}"), len(hosts))
-    return np.fromiter(map(numbers.__getitem__, sites), np.int64, len(sites))
-
-
-def _dated(urls: Sequence[str], kinds: Sequence[PageClass]) -> Floats:
+def _dated(urls: Sequence[str], kind: Ints) -> Floats:
     """Read the dates in the addresses of articles."""
     dated = np.full((len(urls), 2), np.nan)
-    for place, kind in enumerate(kinds):
-        if kind == "article" and (span := published_span(urls[place])) is not None:
+    for place in np.flatnonzero(kind == ARTICLE).tolist():
+        if (span := published_span(urls[place])) is not None:
             dated[place] = span
     return dated
