@@ -193,6 +193,9 @@ class History(Protocol):
     def get(self, digest: int) -> HistoryEntry | None:
         """Look up what is known of a URL."""
 
+    def known_among(self, digests: Sequence[int]) -> Mapping[int, HistoryEntry]:
+        """Look up what is known of many URLs at once, by identity."""
+
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         """List everything that is known, in the order of identities."""
 

@@ -293,6 +293,9 @@ class MemoryHistory:
             return None
         return known._replace(lastmod=self._lastmods.get(digest), born_at=self._born.get(digest))
 
+    def known_among(self, digests: Sequence[int]) -> dict[int, HistoryEntry]:
+        return {digest: known for digest in digests if (known := self.get(digest)) is not None}
+
     def known(self, after: int | None = None) -> Iterator[HistoryEntry]:
         for digest in sorted(self._known):
             if (after is None or digest > after) and (known := self.get(digest)) is not None:

@@ -204,6 +204,6 @@ def test_the_story_of_others(more: dict[str, object], said: str) -> None:
 
 def test_an_imported_fast_rate_is_believed_as_it_is() -> None:
     signals = UrlSignals(PAGE.text, last_visited=datetime(2024, 1, 1, tzinfo=UTC), rate_a=10.0, rate_b=20.0)
-    entry = entry_of(signals, 7, 1)
+    entry = entry_of(signals, signals.url, 7, 1)
     assert entry is not None
     assert 1.0 < current_rate(entry).mean_interval_h < 4.0

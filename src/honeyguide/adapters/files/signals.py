@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from datetime import UTC, date, datetime, tzinfo
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.core.recrawl.plan import UrlSignals
@@ -43,23 +43,31 @@ def field_name(column: str) -> str:
 
 def read_signals(row: Mapping[str, Any], *, file: str = "", number: int | None = None) -> UrlSignals:
     """Check one row of a file or a mapping; the error names the row and the field."""
-    known = {field_name(key): value for key, value in row.items() if key is not None}
-    if "url" not in known:
+    columns = _columns(tuple(row))
+    if "url" not in columns:
         raise InputError("is missing; every row needs one", file=file, row=number, field="url")
     values: dict[str, Any] = {}
-    for name, read in _READERS.items():
-        value = known.get(name)
+    for name, column in columns.items():
+        value = row[column]
         try:
-            values[name] = None if name != "url" and _is_empty(value) else read(value)
+            if name == "url" or not _is_empty(value):
+                values[name] = _READERS[name](value)
         except (ValueError, OverflowError) as error:
             text = value.isoformat() if isinstance(value, date) else value
             text = shown(text if isinstance(text, str) else repr(text))
             raise InputError(f"{text} {error}", file=file, row=number, field=name) from None
-    if (values["rate_a"] is None) != (values["rate_b"] is None):
-        name = "rate_a" if values["rate_a"] is None else "rate_b"
+    if ("rate_a" in values) != ("rate_b" in values):
+        name = "rate_b" if "rate_a" in values else "rate_a"
         what = "is missing; a rate is two numbers, rate_a and rate_b"
         raise InputError(what, file=file, row=number, field=name)
     return UrlSignals(**values)
+
+
+@lru_cache(100)  # all rows of a file have the same columns
+def _columns(names: tuple[str, ...]) -> dict[str, str]:
+    """Find the columns of fields, in the order in which they are read."""
+    columns = {field_name(name): name for name in names if name is not None}
+    return {name: columns[name] for name in _READERS if name in columns}
 
 
 def zoneless_fields(row: Mapping[str, Any]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of
 from honeyguide.core.recrawl.clocks import HOUR_S
-from honeyguide.core.recrawl.history import HistoryEntry, Visit
+from honeyguide.core.recrawl.history import HistoryEntry, Visit, site_of
 from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.core.recrawl.priors import FIRST_PRIORS
 from honeyguide.core.recrawl.rate import Rate
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.rows import RawRow, Rejected
     from honeyguide.core.recrawl.plan import UrlSignals
     from honeyguide.core.rules.profile import Profile
+    from honeyguide.core.url.url import Tracking
     from honeyguide.ports.store import Store
 
 CHANGED = "changed"  # the column of a file of visits that says whether the page had changed
 FIELDS = (*NAMES, CHANGED)
 COMMAND = "honeyguide import"
 _SEEN = "observed-0"  # a content that was read elsewhere: no digest of ours can be compared with it
-_BATCH = 5_000  # rows that are committed together
+_BATCH = 20_000  # rows that are committed together: a store of millions writes most of its pages for a few thousand
 _OK = 200
 _UNMODIFIED = 304
 _ERRORS_FROM = 400
@@ -68,7 +69,14 @@ class Known(NamedTuple):
     """What a row says: the signals of a URL, or one visit if `changed` is known."""
 
     signals: UrlSignals
-    changed: bool | None = None
+    changed: bool | None
+    url: Url
+    digest: int
+
+    @property
+    def hub_depth(self) -> int:
+        """How far it is from a hub; 0 if that is not known."""
+        return self.signals.hub_depth or 0
 
 
 def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -93,7 +101,7 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
         when, digest = moment_of(at).timestamp(), seen.digest(parsed)
         visit = Visit(parsed.text, digest, when, status, relevance=relevance, kind=kind)
         with opened.transaction():
-            seen.queue([(parsed, 0)])
+            seen.queue([(parsed, digest, 0)])
             entry = seen.after(visit, opened.history.get(digest), changed=changed)
             opened.history.adopt([] if entry is None else [entry])
         opened.flush()
@@ -120,15 +128,13 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     )
     if reject is not None:
         reject.expect([source.name for source in sources])
-    rows = _known(sources, reject, ZoneNote(on_note))
+    rows = _known(sources, reject, ZoneNote(on_note), chosen.scope.tracking)
     with _opened(store) as opened:
         taken = _Import(opened, chosen)
         while batch := list(islice(rows, _BATCH)):
             with opened.transaction():
                 found.rows += len(batch)
-                found.new += taken.queue(
-                    [(Url.parse(one.signals.url), one.signals.hub_depth or 0) for one in batch]
-                )
+                found.new += taken.queue((one.url, one.digest, one.hub_depth) for one in batch)
                 found.learned += taken.take(batch)
             opened.flush()
     return found
@@ -138,12 +144,16 @@ def _opened(store: Store | str | Path) -> AbstractContextManager[Store]:
     return opened_store(store) if isinstance(store, (str, Path)) else nullcontext(store)
 
 
-def _known(sources: Sequence[Source], reject: Rejected | None, zones: ZoneNote) -> Iterator[Known]:
+def _known(
+    sources: Sequence[Source], reject: Rejected | None, zones: ZoneNote, tracking: Tracking
+) -> Iterator[Known]:
     for source in sources:
         for raw in parquet_file(source, (CHANGED,)).rows() if source.kind == "parquet" else raw_rows(source):
             try:
                 zones(source.name, raw)
-                yield Known(signals_of_row(raw), _changed(raw))
+                signals, changed = signals_of_row(raw), _changed(raw)
+                url = Url.parse(signals.url)
+                yield Known(signals, changed, url, digest_of(url, tracking))
             except InputError as error:
                 if reject is None:
                     raise
@@ -176,32 +186,31 @@ class _Import:
         """Give the identity of a URL."""
         return digest_of(url, self._scope.tracking)
 
-    def queue(self, urls: Iterable[tuple[Url, int]]) -> int:
-        """Queue URLs, each with its hub depth; the first of a site is a seed. Returns how many are new."""
+    def queue(self, urls: Iterable[tuple[Url, int, int]]) -> int:
+        """Queue URLs, each with its identity and hub depth; the first of a site is a seed. Returns how many are new."""
         found: dict[int, Discovered] = {}
-        for url, hub_depth in urls:
+        for url, digest, hub_depth in urls:
             site = self._scope.area(url.site)
             is_first = site not in self._sites
             if is_first:
                 self._sites.add(site)
                 self._queue.add_site(site)
-            digest = self.digest(url)
             place = (self._rank, "broad", 0.0, None, 0)
             queued = Discovered(url, digest, url.site, *place, hub_depth=hub_depth, is_seed=is_first)
             found.setdefault(digest, queued)
         return self._queue.add(list(found.values()))
 
-    def take(self, rows: Iterable[Known]) -> int:
+    def take(self, rows: Sequence[Known]) -> int:
         """Learn from rows; returns for how many something was new."""
-        learned, entries = 0, dict[int, HistoryEntry]()
+        learned, history = 0, self._store.history
+        known, entries = history.known_among([row.digest for row in rows]), dict[int, HistoryEntry]()
         for row in rows:
-            digest = self.digest(Url.parse(row.signals.url))
-            old = entries.get(digest) or self._store.history.get(digest)
-            entry = self._entry(row, digest, old)
+            entry = self._entry(row, entries.get(row.digest) or known.get(row.digest))
             if entry is not None:
                 learned += 1
-                entries[digest] = entry
-        self._store.history.adopt(entries.values())
+                entries[row.digest] = entry
+        # A table in the order of identities is written faster in that order.
+        history.adopt(entries[digest] for digest in sorted(entries))
         return learned
 
     def after(self, visit: Visit, old: HistoryEntry | None, *, changed: bool | None) -> HistoryEntry | None:
@@ -211,7 +220,7 @@ class _Import:
         """
         if old is not None and visit.at <= old.visited_at:
             return None
-        site = self._store.history.site(Url.parse(visit.url).site)
+        site = self._store.history.site(site_of(visit.url))
         if visit.status is None or visit.status >= _ERRORS_FROM:
             return next_known(old, visit, site, self._run)
         if changed is False and old is not None and old.seen_at is not None:
@@ -222,29 +231,29 @@ class _Import:
         known = next_known(old, replace(visit, content=content), site, self._run)
         return known._replace(content=_SEEN, status=visit.status)
 
-    def _entry(self, row: Known, digest: int, old: HistoryEntry | None) -> HistoryEntry | None:
+    def _entry(self, row: Known, old: HistoryEntry | None) -> HistoryEntry | None:
         signals = row.signals
         if signals.last_visited is None:
             return None
-        at, url = signals.last_visited.timestamp(), Url.parse(signals.url).text
+        at, url, digest = signals.last_visited.timestamp(), row.url.text, row.digest
         if old is None and row.changed is None:
-            return entry_of(signals, digest, self._run)
+            return entry_of(signals, url, digest, self._run)
         changed = row.changed
         if changed is None and old is not None and signals.last_changed is not None:
             changed = signals.last_changed.timestamp() > old.visited_at
         is_hub, kind = bool(signals.is_hub), signals.page_class
         visit = Visit(
-            url, digest, at, _OK, relevance=signals.topic_relevance, hub_depth=signals.hub_depth or 0,
+            url, digest, at, _OK, relevance=signals.topic_relevance, hub_depth=row.hub_depth,
             kind=kind or class_of(url, is_hub=is_hub),
         )  # fmt: skip
         return self.after(visit, old, changed=changed)
 
 
-def entry_of(signals: UrlSignals, digest: int, run: int) -> HistoryEntry | None:
+def entry_of(signals: UrlSignals, url: str, digest: int, run: int) -> HistoryEntry | None:
     """Turn what is known of a URL into its history: without a rate of its own, the last change and the quiet since then."""
     if signals.last_visited is None:
         return None
-    url, visited_at = Url.parse(signals.url).text, signals.last_visited.timestamp()
+    visited_at = signals.last_visited.timestamp()
     kind = signals.page_class or class_of(url, is_hub=bool(signals.is_hub))
     changed_at = None if signals.last_changed is None else min(signals.last_changed.timestamp(), visited_at)
     seen = None  # what visits saw, without a prior: of a belief, what it has more than the prior

@@ -151,6 +151,11 @@ class SqlHistory:
             self._got[digest] = known
         return known
 
+    @reads
+    def known_among(self, digests: Sequence[int]) -> dict[int, HistoryEntry]:
+        known = map(_known, self._all("get_many", json.dumps(sorted(digests))))
+        return {one.digest: one for one in known}
+
     def note_unvisited(self, digest: int) -> None:
         """Remember for this turn that a URL was never visited."""
         self._check_turn()

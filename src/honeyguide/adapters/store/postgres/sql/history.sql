@@ -2,6 +2,10 @@
 SELECT k.*, l.lastmod, b.at FROM known k
 LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest WHERE k.digest = $1;
 
+-- name: get_many
+SELECT k.*, l.lastmod, b.at FROM known k
+LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest WHERE k.digest IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint);
+
 -- name: put
 INSERT INTO known VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)
 ON CONFLICT (digest) DO UPDATE SET url = excluded.url, visits = excluded.visits, visited_at = excluded.visited_at, changed_at = excluded.changed_at, changes = excluded.changes, failures = excluded.failures, status = excluded.status, content = excluded.content, relevance = excluded.relevance, depth = excluded.depth, hub_depth = excluded.hub_depth, is_hub = excluded.is_hub, links = excluded.links, new_links = excluded.new_links, etag = excluded.etag, last_modified = excluded.last_modified, first_seen = excluded.first_seen, seen_at = excluded.seen_at, run = excluded.run, body = excluded.body, kind = excluded.kind, link_share = excluded.link_share, arrived = excluded.arrived, is_moved = excluded.is_moved, unchanged = excluded.unchanged, exposure_h = excluded.exposure_h, rate_a = excluded.rate_a, rate_b = excluded.rate_b, found_a = excluded.found_a, found_b = excluded.found_b, hours = excluded.hours, latest_a = excluded.latest_a, latest_b = excluded.latest_b, doubt = excluded.doubt, forgot_at = excluded.forgot_at;

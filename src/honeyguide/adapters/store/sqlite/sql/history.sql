@@ -2,6 +2,10 @@
 SELECT k.*, l.lastmod, b.at FROM known k
 LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest WHERE k.digest = ?;
 
+-- name: get_many
+SELECT k.*, l.lastmod, b.at FROM known k
+LEFT JOIN listed l ON l.digest = k.digest LEFT JOIN born b ON b.digest = k.digest WHERE k.digest IN (SELECT value FROM json_each(?));
+
 -- name: put
 INSERT OR REPLACE INTO known VALUES
   (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
