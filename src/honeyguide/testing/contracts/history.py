@@ -77,6 +77,23 @@ class HistoryContract(StoreSuite):
         assert known.seen is not None
         assert known.seen.a < 1.0
 
+    def test_what_is_more_than_visits_is_among_the_unusual(self) -> None:
+        for number in range(6):
+            self.record(replace(visit(10.0 + number), digest=number))
+        self.record(replace(visit(90.0, None), digest=1, status=500))
+        self.history.note_lastmods([(3, "2024-05-01")])
+        fields = ("digest", "failures", "lastmod")
+        (columns,) = self.history.known_columns(fields, only_unusual=True)
+        found = list(zip(*columns, strict=True))
+        assert {(1, 1, None), (3, 0, "2024-05-01")} <= set(found)
+        assert [digest for digest, _, _ in found] == sorted(digest for digest, _, _ in found)
+
+    def test_many_are_looked_up_at_once(self) -> None:
+        for number in (-5, 0, 7):
+            self.record(replace(visit(10.0), digest=number))
+        found = self.history.known_among([7, 8, -5])
+        assert dict(found) == {digest: self.history.get(digest) for digest in (7, -5)}
+
     def test_requests_are_noted_beside_visits(self) -> None:
         for at in (10.0, 11.0, 12.0):
             self.history.note_request(at)
