@@ -105,9 +105,7 @@ def _on_page(linked: Sequence[Linked]) -> Task:
 
     def score() -> None:
         for page, links in pages.values():
-            score_link = TopicPage(page, words).link_scorer(links)
-            for link in links:
-                score_link(link)
+            TopicPage(page, words).link_scores(links)
 
     return score
 

@@ -52,8 +52,7 @@ def _profile(topic: str) -> Profile:
 def test_a_link_scores_the_same_on_its_page(topic: str, pieces: list[str]) -> None:
     profile = _profile(topic)
     page = parse_page(" ".join(pieces), URL)
-    score_link = TopicPage(page, profile).link_scorer(page.links)
-    assert [repr(score_link(link)) for link in page.links] == [
+    assert list(map(repr, TopicPage(page, profile).link_scores(page.links))) == [
         repr(link_score(link, profile)) for link in page.links
     ]
 

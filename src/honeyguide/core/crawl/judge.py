@@ -36,7 +36,7 @@ from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, AskedToWaitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import KnownState, Lease
     from honeyguide.core.crawl.traps import Traps
@@ -163,11 +163,33 @@ def judge_page(
         return PageJudgement(score, _UNEXPANDED[why.rule], why, findings, topic)
     parent_score = _branch_score(score, lease, ground.traversal)
     hub_depth = 0 if around.is_hub else lease.hub_depth
-    score_link = None if topic is None else topic.link_scorer([candidate.link for candidate in candidates])
-    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth, score_link)
+    unsettled = [candidate for candidate in candidates if _needs_score(candidate, around, ground)]
+    scores = (
+        {}
+        if topic is None
+        else dict(
+            zip(
+                (one.digest for one in unsettled),
+                topic.link_scores([one.link for one in unsettled]),
+                strict=True,
+            )
+        )
+    )
+    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth, scores)
     for candidate in candidates:
         judge.meet(candidate)
     return PageJudgement(score, _action(judge, ground.traversal), None, findings, topic)
+
+
+def _needs_score(candidate: FoundLink, around: Around, ground: CrawlContext) -> bool:
+    """Tell whether something is left to decide about a link, or all are to be scored."""
+    standing = around.known.get(candidate.digest)
+    return ground.score_all or standing is None or not _is_over(standing, ground)
+
+
+def _is_over(standing: KnownState, ground: CrawlContext) -> bool:
+    """Tell whether a link is settled and enough pages are known that link it."""
+    return standing.seen >= ground.profile.crawl.sightings and standing.is_settled
 
 
 def _branch_score(score: Score | None, lease: Lease, traversal: Traversal) -> float | None:
@@ -236,18 +258,18 @@ class _Judge:
     findings: Findings
     parent_score: float | None
     hub_depth: int
-    score_link: Callable[[Link], Score] | None
+    scores: Mapping[int, Score]  # by the identity of the link; none without a topic
     memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
 
     def meet(self, candidate: FoundLink) -> None:
         """Decide about a link, unless nothing is left to decide."""
         standing = self.around.known.get(candidate.digest)
         ground, findings = self.ground, self.findings
-        if ground.score_all and self.score_link is not None:
-            findings.scored.append((candidate.link, self.score_link(candidate.link)))
+        if ground.score_all and candidate.digest in self.scores:
+            findings.scored.append((candidate.link, self.scores[candidate.digest]))
         if standing is None:
             findings.new.append(self._meet_first(candidate))
-        elif standing.seen >= ground.profile.crawl.sightings and standing.is_settled:
+        elif _is_over(standing, ground):
             if not self.lease.is_recrawl:
                 findings.again.append(candidate.digest)
         else:
@@ -259,7 +281,7 @@ class _Judge:
         What is known and not settled has passed everything that a URL alone can fail.
         """
         findings = self.findings
-        score = self._score(candidate.link)
+        score = self.scores.get(candidate.digest)
         placement, rank, out = self._place(score)
         if out is None and not standing.is_settled:
             if standing.state == State.REJECTED or is_better(rank, standing.rank, self.ground.traversal):
@@ -286,7 +308,7 @@ class _Judge:
                 link.url, candidate.digest, site, 0, "", 0.0, None, self.lease.depth + 1,
                 hub_depth=self.hub_depth + 1, out=out, sighting=sighting,
             )  # fmt: skip
-        score = self._score(link)
+        score = self.scores.get(candidate.digest)
         placed = self._placed(candidate, score, self._place(score)[1])
         return placed._replace(limited=out) if out else placed
 
@@ -309,9 +331,6 @@ class _Judge:
         if not placement.is_followed:
             return Why(placement.reasons[-1].rule, placement.reasons[-1].text)
         return too_deep(self.lease.depth + 1, self.ground.max_depth)
-
-    def _score(self, link: Link) -> Score | None:
-        return None if self.score_link is None else self.score_link(link)
 
     def _place(self, score: Score | None) -> tuple[Placement, int, Why | None]:
         """Place a link by its score, with its rank and why it is held back; all of a page's links of one score go alike."""

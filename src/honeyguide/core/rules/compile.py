@@ -32,11 +32,11 @@ from honeyguide.core.rules.language import (
     half_up,
     leaves,
 )
-from honeyguide.core.text.pattern import may_occur
+from honeyguide.core.rules.together import Together
 from honeyguide.core.text.word_lists import WordLists
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from honeyguide.core.page.page import Head, Link
     from honeyguide.core.rules.facts import Value
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 _UNROLLED = 24  # terms of a `has` that are written out; longer lists are looped over
-_VARIANTS = 64  # of a card without some of its tests
+_OUTCOMES = 4_096  # of a card that are remembered
 
 
 class CompiledCard:
@@ -54,40 +54,26 @@ class CompiledCard:
 
     def __init__(self, card: Scorecard) -> None:
         self.card = card
-        self._variants: dict[frozenset[Leaf], Callable[[Link], Score]] = {}
 
     @cached_property
     def score(self) -> Callable[[Row], Score]:
         """Score a row of facts."""
-        scored: Callable[[Row], Score] = _compile(self.card, _Writer("row"))
+        scored: Callable[[Row], Score] = _compile(self.card, "row")
         return scored
 
     @cached_property
     def score_link(self) -> Callable[[Link, Head | None], Score]:
         """Score a link directly, without a row of facts."""
-        scored: Callable[[Link, Head | None], Score] = _compile(self.card, _Writer("link"))
+        scored: Callable[[Link, Head | None], Score] = _compile(self.card, "link")
         return scored
 
-    def score_link_among(self, texts: Mapping[str, str]) -> Callable[[Link], Score]:
-        """Return a function that scores links; `texts` has folded text of which every such fact of every link is a part.
-
-        A test for words that a text does not have fails for all links, so that it is left out, and the fact is not read.
-        """
-        absent = frozenset(
-            leaf for leaf in self._word_tests if leaf.field in texts and _is_absent(leaf, texts[leaf.field])
-        )
-        if absent not in self._variants:
-            if len(self._variants) >= _VARIANTS:
-                return lambda link: self.score_link(link, None)
-            self._variants[absent] = _compile(self.card, _Writer("link", absent))
-        return self._variants[absent]
+    def score_links(self, links: Sequence[Link], texts: Mapping[str, str]) -> list[Score]:
+        """Score many links at once; `texts` has folded text of which every such fact of every link is a part."""
+        return self._together.scores(links, texts)
 
     @cached_property
-    def _word_tests(self) -> tuple[Leaf, ...]:
-        """The tests for words that stand anywhere in a text."""
-        rules = (rule for group in self.card.groups for rule in group.rules)
-        tests = (leaf for rule in rules for leaf in leaves(rule.when))
-        return tuple(leaf for leaf in tests if words_of(leaf) is not None)
+    def _together(self) -> Together:
+        return Together(self.card, self.score_link)
 
     @cached_property
     def shown(self) -> Mapping[str, str]:
@@ -121,7 +107,47 @@ class RuleList:
         return decide
 
 
-def _compile(card: Scorecard, writer: _Writer) -> Any:
+def _compile(card: Scorecard, source: str) -> Any:
+    """Compile a card; where no rule pays by a number, links for which the same rules pay share one `Score`."""
+    whole = _compile_whole(card, _Writer(source))
+    rules = [rule for group in card.groups for rule in group.rules]
+    if any(rule.per is not None for rule in rules):
+        return whole
+    writer = _Writer(source)
+    lines, bit = ["    paid = 0"], 1
+    for group in card.groups:
+        word = "if"
+        for rule in group.rules:
+            lines.append(f"    {word} {writer.holds(rule.when)}: paid |= {bit}")
+            word, bit = "elif" if group.mode == "first" else "if", 2 * bit
+    for name in _unknowable(card):
+        lines.append(f"    if {writer.read(name)} is None: paid |= {bit}")
+        bit *= 2
+    known: dict[int, Score] = {}
+    given = "row" if source == "row" else "link, head"
+    lines += [
+        f"    score = {writer.bind(known)}.get(paid)",
+        f"    return score if score is not None else {writer.bind(_remember)}({writer.bind(known)}, paid, {writer.bind(whole)}({given}))",
+    ]
+    return writer.function(_HEADS[source], lines)
+
+
+_HEADS = {"row": "score(row)", "link": "score(link, head=None)"}
+
+
+def _remember(known: dict[int, Score], paid: int, score: Score) -> Score:
+    if len(known) >= _OUTCOMES:
+        known.clear()
+    known[paid] = score
+    return score
+
+
+def _unknowable(card: Scorecard) -> list[str]:
+    """Return the facts that the card reads and that may be unknown: the score names them."""
+    return [name for name in fields_read(card) if name not in FIELDS or FIELDS[name].may_be_unknown]
+
+
+def _compile_whole(card: Scorecard, writer: _Writer) -> Any:
     lines = [f"    total = {card.base!r}", "    out = []", "    pays = out.append", "    unknown = ()"]
     if card.base:
         lines.append(f"    pays({writer.bind(Reason('base', card.base, 'base', quiet=True))})")
@@ -134,9 +160,8 @@ def _compile(card: Scorecard, writer: _Writer) -> Any:
         lines.append(
             f"    if not {low} <= total <= {high}: total = adjust(out, 'range', total, min(max(total, {low}), {high}), {card.decimals})"
         )
-    for name in fields_read(card):
-        if name not in FIELDS or FIELDS[name].may_be_unknown:
-            lines.append(f"    if {writer.read(name)} is None: unknown += ({name!r},)")
+    for name in _unknowable(card):
+        lines.append(f"    if {writer.read(name)} is None: unknown += ({name!r},)")
     # Without `Score.__new__`, whose call would cost more than the object.
     lines += [
         "    score = new(Score, total)",
@@ -144,7 +169,7 @@ def _compile(card: Scorecard, writer: _Writer) -> Any:
         "    score.unknown = unknown",
         "    return score",
     ]
-    return writer.function("score(row)" if writer.source == "row" else "score(link, head=None)", lines)
+    return writer.function(_HEADS[writer.source], lines)
 
 
 def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
@@ -172,9 +197,8 @@ def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
 class _Writer:
     """Writes one function, which reads each fact once, when it is first needed."""
 
-    def __init__(self, source: str, absent: frozenset[Leaf] = frozenset()) -> None:
+    def __init__(self, source: str) -> None:
         self.source = source
-        self._absent = absent  # tests that are known to fail
         self._bound: dict[str, Any] = {
             "Score": Score,
             "half_up": half_up,
@@ -222,10 +246,8 @@ class _Writer:
                 return _joined("or", map(self.holds, parts), "False")
             case Not(part):
                 return self.fails(part)
-            case _ if condition in self._absent:
-                return "False"
             case _:
-                return f"({self.read(condition.field)} is not None and {self._test(condition)})"
+                return self._known_and(condition.field, self._test(condition))
 
     def fails(self, condition: Condition) -> str:
         """Write an expression for: the condition is known not to hold."""
@@ -236,10 +258,14 @@ class _Writer:
                 return _joined("and", map(self.fails, parts), "True")
             case Not(part):
                 return self.holds(part)
-            case _ if condition in self._absent:
-                return f"({self.read(condition.field)} is not None)"
             case _:
-                return f"({self.read(condition.field)} is not None and not {self._test(condition)})"
+                return self._known_and(condition.field, f"not {self._test(condition)}")
+
+    def _known_and(self, field: str, test: str) -> str:
+        """Write that a fact is known and passes a test of its variable."""
+        if test == "False":
+            return test
+        return f"({self.read(field)} is not None and {test})"
 
     def _test(self, leaf: Leaf) -> str:
         """Write the test of a fact that is known and in its variable."""
@@ -302,17 +328,6 @@ class _Writer:
 def _joined(word: str, parts: Iterable[str], empty: str) -> str:
     listed = list(parts)
     return f"({f' {word} '.join(listed)})" if listed else empty
-
-
-def words_of(leaf: Leaf) -> tuple[str, ...] | None:
-    """Return the terms of which one must stand in a text; None for other tests."""
-    if isinstance(leaf, Matches):
-        return leaf.pattern.terms
-    return leaf.terms if isinstance(leaf, Text) and leaf.test == "has" else None
-
-
-def _is_absent(leaf: Leaf, text: str) -> bool:
-    return not may_occur(words_of(leaf) or (), text)
 
 
 def _has_parts(field: str) -> bool:

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from honeyguide.core.text.fold import fold
+from honeyguide.core.text.fold import fold, fold_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from honeyguide.core.page.page import Head, Link, Page
 
@@ -326,4 +326,72 @@ FILL: dict[str, Fill] = {
     "head_description": lambda _, head: (
         None if head is None or head.description is None else fold(head.description)
     ),
+}
+
+
+class Lines(NamedTuple):
+    """The texts of one fact of many links, a line each; `owners` gives the place of the link that each belongs to."""
+
+    text: str
+    owners: Callable[[], Sequence[int]]
+
+
+def lines_of(field: str, links: Sequence[Link]) -> Lines:
+    """Return the texts of a fact of many links, heads aside; what every card reads is made for all links at once.
+
+    A text may come twice or be empty, which the fact itself leaves out: no test tells the difference.
+    """
+    if field in _LINES:
+        return _LINES[field](links)
+    fill = FILL[field]
+    parts = [str(fill(link, None)).split(JOIN) for link in links]
+    return Lines("\n".join(map("\n".join, parts)), partial(_owners, parts))
+
+
+def _owners(texts: Iterable[Sequence[object]]) -> list[int]:
+    return [place for place, one in enumerate(texts) for _ in one]
+
+
+def _url_lines(links: Sequence[Link]) -> Lines:
+    text = "\n".join([link.url.text for link in links])
+    text = "\n".join([str(_url(link, None)) for link in links]) if "%" in text else text.lower()
+    return Lines(text, partial(range, len(links)))
+
+
+def _target_lines(links: Sequence[Link]) -> Lines:
+    text = "\n".join([(text := link.url.text)[text.index("/", 8) :] for link in links])
+    return Lines(text.lower(), partial(range, len(links)))
+
+
+def _path_lines(links: Sequence[Link]) -> Lines:
+    text, owners = _target_lines(links)
+    if "?" in text:
+        text = "\n".join([target.partition("?")[0] for target in text.split("\n")])
+    return Lines(text, owners)
+
+
+def _anchor_lines(links: Sequence[Link]) -> Lines:
+    seen = [link.seen for link in links]
+    return Lines(fold_lines([anchor for one in seen for anchor, _ in one]), partial(_owners, seen))
+
+
+def _title_lines(links: Sequence[Link]) -> Lines:
+    seen = [link.occurrences for link in links]
+    return Lines(fold_lines([occurrence.title for one in seen for occurrence in one]), partial(_owners, seen))
+
+
+def _context_lines(links: Sequence[Link]) -> Lines:
+    seen = [link.occurrences for link in links]
+    return Lines(
+        fold_lines([occurrence.context for one in seen for occurrence in one]), partial(_owners, seen)
+    )
+
+
+_LINES: dict[str, Callable[[Sequence[Link]], Lines]] = {
+    "url": _url_lines,
+    "path": _path_lines,
+    "target": _target_lines,
+    "anchor": _anchor_lines,
+    "title": _title_lines,
+    "context": _context_lines,
 }

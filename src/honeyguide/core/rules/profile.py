@@ -13,7 +13,7 @@ from honeyguide.core.rules.compile import RuleList
 from honeyguide.core.rules.facts import CARD, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from honeyguide.core.page.faults import ContentRules
     from honeyguide.core.page.page import Head, Link
@@ -203,6 +203,14 @@ class Profile:
         if len(self.chains[card]) == 1:
             return self.cards[card].score_link(link, head)
         return self.score(card, Facts(link, head))
+
+    def score_links(
+        self, card: str, links: Sequence[Link], texts: Mapping[str, str] | None = None
+    ) -> list[Score]:
+        """Score a card for many links at once; `texts` has folded text of which every such fact of every link is a part."""
+        if len(self.chains[card]) == 1:
+            return self.cards[card].score_links(links, texts or {})
+        return [self.score(card, Facts(link)) for link in links]
 
     def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
         """Score cards in this order; each score becomes a fact for the next card."""

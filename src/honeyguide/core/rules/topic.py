@@ -5,7 +5,6 @@ Must not know: the points (profiles have them), the queue (`core.crawl`).
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from honeyguide.core.page.page import Link
@@ -17,7 +16,7 @@ from honeyguide.core.text.pattern import may_occur
 from honeyguide.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from honeyguide.core.page.page import Page
     from honeyguide.core.rules.facts import Value
@@ -63,19 +62,11 @@ class TopicPage:
         score = profile.score("relevance", facts)
         return Score(round(score.value, 2), score.reasons)
 
-    def link_scorer(self, links: Sequence[Link]) -> Callable[[Link], Score]:
-        """Return a function that scores links of the page (TOPIC-1); words that no link can have are searched for once."""
-        profile = self._profile
-        if len(profile.chains["link"]) > 1:
-            return partial(profile.score_link, "link")
-        urls = "\n".join([link.url.text for link in links]).lower()
-        anchors = fold("\n".join([anchor for link in links for anchor, _ in link.seen]))
-        texts = {"path": urls, "target": urls, "anchor": anchors}
-        if "%" not in urls:
-            texts["url"] = urls
-        if self._page.unseen is not None:
-            texts["context"] = f"{self._text} {fold(self._page.unseen)}"
-        return profile.cards["link"].score_link_among(texts)
+    def link_scores(self, links: Sequence[Link]) -> list[Score]:
+        """Score links of the page (TOPIC-1), all at once; contexts are not read if the page does not mention the topic."""
+        profile, page = self._profile, self._page
+        texts = {} if page.unseen is None else {"context": f"{self._text} {fold(page.unseen)}"}
+        return profile.score_links("link", links, texts)
 
 
 def link_score(link: Link, profile: Profile) -> Score:

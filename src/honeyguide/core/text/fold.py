@@ -39,6 +39,7 @@ _ASCII_WORDS = bytes(
 # Most text consists of these, and of a few characters that fold without regard to their neighbours.
 _PRINTED = bytes(range(32, 127)) + b"\n"
 _ORDINARY = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n", b"abcdefghijklmnopqrstuvwxyz ")
+_LINES = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuvwxyz")
 _JOINING = frozenset(map(chr, range(0x1100, 0x1200)))  # the parts of Korean syllables
 _REMEMBERED = 10_000  # characters
 _LONG = 500  # characters: from here on the fast way pays for plain ASCII, too
@@ -66,11 +67,25 @@ def fold(text: str) -> str:
     return " ".join(folded.split())
 
 
-def _fold_ordinary(text: str) -> str | None:
+def fold_lines(texts: Sequence[str]) -> str:
+    r"""Fold many texts at once, each as `fold` does, to one line each.
+
+    >>> fold_lines(["Fire Alarms", "", " Über\tuns"])
+    'fire alarms\n\nüber uns'
+    """
+    whole = "\n".join(texts)
+    if whole.count("\n") == len(texts) - 1 and (folded := _fold_ordinary(whole, _LINES)) is not None:
+        return folded
+    return "\n".join(map(fold, texts))
+
+
+def _fold_ordinary(text: str, table: bytes = _ORDINARY) -> str | None:
     """Fold text with single spaces and line ends as bytes, several times as fast; None if it needs the slow way."""
     data = text.encode("utf-8", "surrogatepass")
-    folded = data.translate(_ORDINARY)
+    folded = data.translate(table)
     if b"  " in folded or folded[:1] == b" " or folded[-1:] == b" ":
+        return None
+    if table is _LINES and (b"\n " in folded or b" \n" in folded):
         return None
     whole = folded.decode("utf-8", "surrogatepass")
     replaced = 0

@@ -50,6 +50,8 @@ class Pattern:
     engine: Any = field(repr=False, compare=False)
     # The texts in which two terms share letters; None if there are too many to count term by term.
     joints: tuple[str, ...] | None = field(default=None, repr=False, compare=False)
+    # The same for text with a line for each of many texts; None if it would not find the same.
+    line_engine: Any = field(default=None, repr=False, compare=False)
 
     def search(self, folded: str) -> bool:
         """Return whether the pattern occurs."""
@@ -59,6 +61,19 @@ class Pattern:
             return self.engine.search(folded.encode()) is not None  # bytes: RE2 then counts no characters
         except UnicodeEncodeError:  # the engine cannot read half characters
             return self.engine.search(HALF.sub("\ufffd", folded).encode()) is not None
+
+    def which(self, lines: str) -> list[int]:
+        """Return the numbers of the folded lines in which the pattern occurs; all are searched at once if that finds the same."""
+        if self.line_engine is None or HALF.search(lines):
+            return [number for number, line in enumerate(lines.split("\n")) if self.search(line)]
+        data = lines.encode()
+        found, number, counted = [], 0, 0
+        for match in self.line_engine.finditer(data):
+            start = match.start()
+            number += data.count(b"\n", counted, start)
+            counted = start
+            found.append(number)
+        return list(dict.fromkeys(found))
 
     def count(self, folded: str, limit: int = 1_000) -> int:
         """Count occurrences that do not overlap, up to `limit`."""
@@ -161,11 +176,15 @@ def _regular(source: str, folded: str) -> Pattern:
     engine = _compile(source, folded)
     if any(all(map(engine.search, probes)) for probes in _PROBES):
         raise PatternError(source, "matches everything", hint="name at least one word, such as fire.*alarm")
-    return Pattern(source, None, engine)
+    # With `(?m)`, lines begin and end as texts do; what is about the whole text, or turns that off, stays with single texts.
+    is_local = not re.search(r"\\[AzQ]|\(\?(?!:)", folded)
+    return Pattern(
+        source, None, engine, line_engine=_compile(source, f"(?m){folded}", lines=True) if is_local else None
+    )
 
 
-def _compile(source: str, folded: str) -> Any:
-    """Compile with RE2; refuse a pattern that takes too many steps for each character."""
+def _compile(source: str, folded: str, *, lines: bool = False) -> Any:
+    """Compile with RE2; refuse a pattern that takes too many steps for each character. With `lines`, no match crosses lines."""
     import re2  # here, because it is a compiled library that most topics never need
 
     folded = _ESCAPE.sub(_word_boundary, folded)
@@ -173,6 +192,7 @@ def _compile(source: str, folded: str) -> Any:
     options.case_sensitive = False
     options.log_errors = False
     options.max_mem = _MAX_PROGRAM_BYTES
+    options.never_nl = lines
     try:
         engine = re2.compile(folded, options=options)
     except re2.error as error:
