@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.rules.facts import plain, stem_of
+from honeyguide.core.rules.facts import plain, stem_of, words_only
 from honeyguide.core.text.fold import compose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from honeyguide.core.page.page import Link, Page
     from honeyguide.core.rules.profile import FamilyWords
@@ -38,7 +39,10 @@ class Sibling(NamedTuple):
     folder: str
     slug: tuple[str, ...]
     anchors: tuple[tuple[str, ...], ...]
-    capitals: set[str]  # words of the anchor texts that begin with a capital letter: names do
+
+    def has_capitals(self, words: Sequence[str]) -> bool:
+        """Tell whether all words begin with a capital letter in an anchor text: names do."""
+        return _capitals(self.link).issuperset(words)
 
 
 def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
@@ -46,13 +50,13 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
     siblings = [_sibling(link) for link in links]
     if page is not None:  # /de is a language on a German page, not Delaware
         words = words._replace(states=words.states - {(page.language or "")[:2]})
-    common = None if page is None else ordinary_words(page)
+    common = cache(lambda: None if page is None else ordinary_words(page))  # of which few pages need any
     found: dict[Url, str] = {}
     for shape, least, members in _shapes(siblings, words):
         names = [
             (sibling, name)
             for sibling, name in members
-            if may_be_name(name, words) and sibling.capitals.issuperset(name)
+            if may_be_name(name, words) and sibling.has_capitals(name)
         ]
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
             for sibling, _ in names:
@@ -103,7 +107,7 @@ def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, t
         for fixed, name in ((slug[:cut], slug[cut:]), (slug[cut:], slug[:cut])):
             if not words.generic.issuperset(fixed):
                 # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
-                least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
+                least = 2 * words.min_size if sibling.has_capitals(fixed) else words.min_size
                 yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
 
 
@@ -128,14 +132,18 @@ def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tupl
     return ()
 
 
-def _are_names(names: list[Member], words: FamilyWords, common: frozenset[str] | None) -> bool:
+def _are_names(
+    names: list[Member], words: FamilyWords, ordinary: Callable[[], frozenset[str] | None]
+) -> bool:
     folders = (sibling.folder.replace("/", " ").split() for sibling, _ in names)
     beside_state = sum(
         not words.states.isdisjoint((*sibling.slug, *folder))
         for (sibling, _), folder in zip(names, folders, strict=True)
     )
-    proper = 0 if common is None else sum(common.isdisjoint(name) for _, name in names)
-    return max(beside_state, proper) >= 0.75 * len(names) or 2 * beside_state >= len(names)
+    if 2 * beside_state >= len(names):
+        return True
+    common = ordinary()
+    return common is not None and sum(common.isdisjoint(name) for _, name in names) >= 0.75 * len(names)
 
 
 def may_be_name(name: Sequence[str], words: FamilyWords) -> bool:
@@ -158,7 +166,7 @@ def ordinary_words(page: Page) -> frozenset[str] | None:
     """Collect the words that a page writes in lower case at least once, because names never are; None where case is no evidence."""
     if (page.language or "").startswith("de"):  # German capitalises every noun
         return None
-    words = frozenset(ascii_form(word) for word in _WORD.findall(page.text) if word.islower())
+    words = frozenset(map(ascii_form, filter(str.islower, set(_WORD.findall(page.text)))))
     return words if len(words) >= PROSE_WORDS else None
 
 
@@ -166,29 +174,29 @@ def _sibling(link: Link) -> Sibling:
     segments = link.url.segments
     if segments and segments[-1].startswith("index.") and _INDEX.fullmatch(segments[-1]):
         segments = segments[:-1]
-    anchors: dict[tuple[str, ...], None] = {}
-    capitals: set[str] = set()
-    for text in dict.fromkeys([occurrence.anchor for occurrence in link.occurrences]):
-        words = _WORD.findall(text)
-        if text.isascii() and "%" not in text:  # as most are: each word is in its plain form but for capitals
-            anchor = [word.lower() for word in words]
-            capitals.update(word.lower() for word in words if not word[0].islower())
-        else:
-            anchor = plain_words(text)
-            capitals.update(one for word in words if not word[0].islower() for one in plain_words(word))
-        if 0 < len(anchor) <= MAX_ANCHOR_WORDS:
-            anchors[tuple(anchor)] = None
+    texts = dict.fromkeys([anchor for anchor, _ in link.seen])
+    anchors = dict.fromkeys(
+        [tuple(words) for text in texts if 0 < len(words := plain_words(text)) <= MAX_ANCHOR_WORDS]
+    )
     return Sibling(
         link,
         "/" + "/".join(map(plain, segments[:-1])),
         tuple(plain_words(stem_of(segments[-1]))) if segments else (),
         tuple(anchors),
-        capitals,
     )
+
+
+def _capitals(link: Link) -> set[str]:
+    """Return the words of the anchor texts that begin with a capital letter, or with none of either case."""
+    texts = dict.fromkeys([anchor for anchor, _ in link.seen])
+    words = [word for text in texts for word in _WORD.findall(text) if not word[0].islower()]
+    return {one for word in words for one in plain_words(word)}
 
 
 def plain_words(text: str) -> list[str]:
     """Split text into folded words, the form in which slugs and anchors are compared."""
+    if text.isascii() and "%" not in text:  # as most are
+        return words_only(text).split()
     return _WORD.findall(ascii_form(plain(text)))
 
 

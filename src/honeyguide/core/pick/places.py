@@ -29,11 +29,11 @@ def take(ordered: list[Candidate], plan: Strategy, cap: int, *, keeps: bool = Tr
     is_reserved = False
     for place in _postponed(ordered, plan):
         candidate = ordered[place]
+        if candidate.rejected is not None:
+            continue
         bucket = candidate.bucket or ""
         claims = kept.intersection((("bucket", bucket), ("wish", candidate.wish or "")))
         is_wish = ("wish", candidate.wish) in claims
-        if candidate.rejected is not None:
-            continue
         if (twin := _twin(candidate, slugs, plan.distinct)) is not None:
             result[place] = _surplus(candidate, "near-duplicate", f"says nearly the same as {twin}")
         elif not is_wish and _is_over_quota(bucket, taken, plan):

@@ -18,7 +18,8 @@ from honeyguide.core.pick.places import take
 from honeyguide.core.pick.wishes import NEVER
 from honeyguide.core.rules.bm25 import contextual
 from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.language import Reason, Score, fields_read, half_up, leaves, words_found
+from honeyguide.core.rules.language import Reason, Score, half_up, words_found
+from honeyguide.core.rules.together import answer_together
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.text.printable import html_table
 from honeyguide.core.url.scope import LinkKind, classify_url
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from honeyguide.core.page.page import Head, Page
     from honeyguide.core.pick.groups import GroupFacts
     from honeyguide.core.rules.bm25 import Query
-    from honeyguide.core.rules.compile import CompiledCard
+    from honeyguide.core.rules.compile import CompiledCard, RuleList
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.language import Rule
     from honeyguide.core.rules.profile import Profile, Strategy
@@ -121,9 +122,12 @@ def select_links(
 def uses_query(profile: Profile, strategy: str) -> bool:
     """Tell whether a strategy's rules read the score of the query."""
     plan = profile.strategies[strategy]
-    rules = (*profile.kinds_of(plan).rules.rules, *plan.drops.rules)
-    read = {leaf.field for rule in rules for leaf in leaves(rule.when)}
-    return "contextual" in read.union(*(fields_read(profile.cards[card].card) for card in plan.cards))
+    readers: tuple[RuleList | CompiledCard, ...] = (
+        profile.kinds_of(plan).rules,
+        plan.drops,
+        *(profile.cards[card] for card in plan.cards),
+    )
+    return any("contextual" in reader.fields for reader in readers)
 
 
 def filter_links(
@@ -136,10 +140,10 @@ def filter_links(
     merged = merge_by_key(inside, profile, page)
     families = find_families(list(merged.values()), profile.families, options.page)
     scope, plan = profile.scope, profile.strategies[strategy]
-    known = {
-        link.url: Facts(link, home_path=path_from_home(link.url, page, scope.tracking))
-        for link in merged.values()
-    }
+    home_paths = HomePaths(page)
+    known = {link.url: Facts(link, home_path=home_paths.of(link.url, key)) for key, link in merged.items()}
+    kinds = profile.kinds_of(plan).rules
+    answer_together(list(known.values()), (profile.filters, plan.filters, kinds))
     groups = _groups(merged.values(), known, profile, plan) if plan.headings.rules else {}
     first = {link.url: link for link in reversed(inside)}
 
@@ -200,18 +204,32 @@ def path_from_home(url: Url, home: Url, tracking: Tracking) -> str:
     ...     for path in ("/en?utm_source=x", "/en/Index.html", "/?page_id=2")]
     ['/', '/index.html', '/?page_id=2']
     """
-    key = url.key(tracking)
-    target = key[key.index("/") :].lower()
-    if url.host.removeprefix("www.") != home.host.removeprefix("www."):
-        return f"/{url.host}{target}"  # another host of the same domain: its homepage is a page like others
-    folder = (home.path.rpartition("/")[0] if "." in home.path.rpartition("/")[2] else home.path).lower()
-    if (
-        folder != "/"
-        and target.startswith(folder)
-        and target[len(folder) : len(folder) + 1] in ("", "/", "?")
-    ):
-        target = target[len(folder) :]
-    return target if target.startswith("/") else f"/{target}"
+    return HomePaths(home).of(url, url.key(tracking))
+
+
+class HomePaths:
+    """The paths of URLs relative to a homepage; see `path_from_home`."""
+
+    def __init__(self, home: Url) -> None:
+        folder = home.path.rpartition("/")[0] if "." in home.path.rpartition("/")[2] else home.path
+        self._folder = folder.lower()
+        self._site = home.site
+        self._host = home.host.removeprefix("www.")
+
+    def of(self, url: Url, key: str) -> str:
+        """Return the path of a URL with this key."""
+        target, folder = key[key.index("/") :].lower(), self._folder
+        if url.site != self._site and url.host.removeprefix("www.") != self._host:
+            return (
+                f"/{url.host}{target}"  # another host of the same domain: its homepage is a page like others
+            )
+        if (
+            folder != "/"
+            and target.startswith(folder)
+            and target[len(folder) : len(folder) + 1] in ("", "/", "?")
+        ):
+            target = target[len(folder) :]
+        return target if target.startswith("/") else f"/{target}"
 
 
 def _why(rule: Rule, facts: Facts) -> Why:
@@ -225,15 +243,17 @@ def score_candidates(
     plan, heads = profile.strategies[strategy], heads or {}
     query = profile.query if uses_query(profile, strategy) else None
     return [
-        _scored(candidate._replace(head=heads.get(candidate.url)), profile, plan, query)
-        if candidate.rejected is None
-        else candidate
+        candidate
+        if candidate.rejected is not None
+        else _scored(candidate, heads.get(candidate.url) if heads else None, profile, plan, query)
         for candidate in candidates
     ]
 
 
-def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query | None) -> Candidate:
-    facts = _facts(candidate)
+def _scored(
+    candidate: Candidate, head: Head | None, profile: Profile, plan: Strategy, query: Query | None
+) -> Candidate:
+    facts = _facts(candidate, head)
     parts: dict[str, Score] = {}
     matched: tuple[str, ...] = ()
     if query is not None:
@@ -251,9 +271,11 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
     if wish is not None:
         reason = Reason("want", 0.0, wish.reason, tag="wanted")
         score = parts[plan.card] = Score(score.value, (*score.reasons, reason), score.unknown)
-    tags = dict.fromkeys(reason.tag for part in parts.values() for reason in part.reasons if reason.tag)
-    return candidate._replace(
-        facts=None,
+    tags = dict.fromkeys([reason.tag for part in parts.values() for reason in part.reasons if reason.tag])
+    return Candidate(  # faster than `_replace`
+        link=candidate.link,
+        head=head,
+        groups=candidate.groups,
         rejected=_why(dropped, facts) if dropped else None,
         category=_category(profile, plan, score),
         bucket=bucket.id if bucket else None,
@@ -268,10 +290,10 @@ def _scored(candidate: Candidate, profile: Profile, plan: Strategy, query: Query
 _OF_FILTERS = ("home_path", "is_duplicate", "family")  # facts that no score reads
 
 
-def _facts(candidate: Candidate) -> Facts:
+def _facts(candidate: Candidate, head: Head | None) -> Facts:
     """Return what scores read of a candidate; what filters have read of its link need not be computed again."""
-    facts = Facts(candidate.link, candidate.head)
-    if candidate.head is None and candidate.facts is not None:
+    facts = Facts(candidate.link, head)
+    if head is None and candidate.facts is not None:
         facts.update(candidate.facts)
         for name in _OF_FILTERS:
             facts[name] = None
@@ -298,16 +320,15 @@ def _named(card: CompiledCard, score: Score, facts: Facts) -> Score:
         found = [] if when is None else words_found(when, facts)[:_NAMED_WORDS]
         return reason._replace(text=f"{reason.text}: {', '.join(found)}") if found else reason
 
-    if (card.searches.keys() | card.shown.keys()).isdisjoint(reason.rule for reason in score.reasons):
+    if card.telling.isdisjoint([reason.rule for reason in score.reasons]):
         return score
     return Score(score.value, tuple(map(named, score.reasons)), score.unknown)
 
 
 def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
     """Name the rule that paid in a card that starts with categories (PICK-3): A, B, C, U, T, D."""
-    first = profile.cards[plan.card].card.groups[0]
-    ids = {rule.id for rule in first.rules} if first.name == "category" else set()
-    return next((reason.rule for reason in score.reasons if reason.rule in ids), None)
+    ids = profile.cards[plan.card].categories
+    return next((reason.rule for reason in score.reasons if reason.rule in ids), None) if ids else None
 
 
 def rank(
@@ -324,12 +345,13 @@ def rank(
         if unwanted and candidate.rejected is None and candidate.url in unwanted:
             wanted[place] = candidate._replace(rejected=unwanted[candidate.url])
     key = _order(profile, plan)
-    places = sorted(range(len(wanted)), key=lambda place: key(wanted[place]))
-    taken = take([wanted[place] for place in places], plan, plan.cap if cap is None else cap)
+    open_ = [place for place, candidate in enumerate(wanted) if candidate.rejected is None]
+    open_.sort(key=lambda place: key(wanted[place]))
+    taken = take([wanted[place] for place in open_], plan, plan.cap if cap is None else cap)
     selected = tuple(sorted((c for c in taken if c.rank is not None), key=lambda c: c.rank or 0))
-    in_order = sorted(zip(places, taken, strict=True), key=lambda pair: pair[0])
-    candidates = tuple(candidate for _, candidate in in_order)
-    return Selection(strategy, selected, candidates, _counts(candidates, profile, plan))
+    for place, candidate in zip(open_, taken, strict=True):
+        wanted[place] = candidate
+    return Selection(strategy, selected, tuple(wanted), _counts(wanted, profile, plan))
 
 
 def _strength(candidate: Candidate, profile: Profile, plan: Strategy) -> float:
@@ -360,7 +382,7 @@ def undecided(lowest: Selection, highest: Selection, profile: Profile) -> list[U
     return [c.url for c in sorted(best, key=lambda c: (-intrinsic[c.url], c.url.text))]
 
 
-def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool | float | str, ...]]:
+def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[float | str, ...]]:
     buckets = profile.kinds_of(plan).buckets
 
     def steps(candidate: Candidate) -> float:
@@ -379,7 +401,7 @@ def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[bool
         "url": lambda c: c.url.text,
     }
     chosen = [keys[name] for name in (*plan.order, "url")]
-    return lambda candidate: (candidate.rejected is not None, *(key(candidate) for key in chosen))
+    return lambda candidate: tuple([key(candidate) for key in chosen])
 
 
 def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:

@@ -32,7 +32,7 @@ from honeyguide.core.rules.language import (
     half_up,
     leaves,
 )
-from honeyguide.core.rules.together import Together
+from honeyguide.core.rules.together import Together, answer_name
 from honeyguide.core.text.word_lists import WordLists
 
 if TYPE_CHECKING:
@@ -76,6 +76,22 @@ class CompiledCard:
         return Together(self.card, self.score_link)
 
     @cached_property
+    def fields(self) -> frozenset[str]:
+        """The facts that the card reads."""
+        return frozenset(fields_read(self.card))
+
+    @cached_property
+    def categories(self) -> frozenset[str]:
+        """The ids of the rules of its first group, if that gives the category (PICK-3)."""
+        first = self.card.groups[0]
+        return frozenset(rule.id for rule in first.rules if first.name == "category")
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """The ids of the rules whose reasons say what they found."""
+        return frozenset(self.shown) | frozenset(self.searches)
+
+    @cached_property
     def shown(self) -> Mapping[str, str]:
         """The facts that reasons end with, by the id of their rule."""
         rules = (rule for group in self.card.groups for rule in group.rules)
@@ -97,6 +113,17 @@ class RuleList:
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self.rules = tuple(rules)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The facts that the rules read."""
+        return frozenset(leaf.field for rule in self.rules for leaf in leaves(rule.when))
+
+    @cached_property
+    def patterns(self) -> tuple[Matches, ...]:
+        """The tests that need the engine for patterns."""
+        tests = (leaf for rule in self.rules for leaf in leaves(rule.when))
+        return tuple(leaf for leaf in tests if isinstance(leaf, Matches) and leaf.pattern.terms is None)
 
     @cached_property
     def first(self) -> Callable[[Row], Rule | None]:
@@ -286,7 +313,11 @@ class _Writer:
             case Matches(field, pattern):
                 if pattern.terms is not None:
                     return self._contains(value, pattern.terms)
-                return self._on_parts(field, value, pattern.search)
+                search = self._on_parts(field, value, pattern.search)
+                if self.source != "row":
+                    return search
+                answer = self.name(f"answer to {field}")
+                return f"({answer} if ({answer} := row.get({answer_name(leaf)!r})) is not None else {search})"
             case _:
                 assert_never(leaf)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
@@ -161,8 +161,8 @@ class Facts(dict[str, Value]):
         self.head = head
 
     def __missing__(self, name: str) -> Value:
-        value = None if self.link is None or name not in FILL else FILL[name](self.link, self.head)
-        self[name] = value
+        fill = None if self.link is None else FILL.get(name)
+        self[name] = value = None if fill is None else fill(self.link, self.head)  # type: ignore[arg-type] # a link, or no fill
         return value
 
 
@@ -187,6 +187,7 @@ def join(texts: list[str]) -> str:
 
 _SPACES = str.maketrans("-_+.", "    ")
 _SHORT = 200  # characters; what is longer is rare, and would fill memory
+_REMEMBERED = 4_096  # texts
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -196,9 +197,27 @@ def plain(escaped: str) -> str:
     >>> plain("/Service%252DAreas/")
     '/service areas/'
     """
-    if "%" in escaped or not escaped.isascii():
-        return _decoded(escaped) if len(escaped) > _SHORT else _decoded_short(escaped)
-    # Plain ASCII, as nearly all paths are: the same without the tables for other letters.
+    return _PLAIN[escaped]
+
+
+class _Plain(dict[str, str]):
+    """The plain forms of short texts met lately: several facts are made of one segment, and menus repeat on each page."""
+
+    def __missing__(self, escaped: str) -> str:
+        text = _decoded(escaped) if "%" in escaped or not escaped.isascii() else _spaced(escaped)
+        return _kept(self, escaped, text)
+
+
+def _kept(known: dict[str, str], text: str, value: str) -> str:
+    if len(text) <= _SHORT:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[text] = value
+    return value
+
+
+def _spaced(escaped: str) -> str:
+    """Fold plain ASCII, as nearly all paths are, without the tables for other letters."""
     spaced = escaped.lower().replace("-", " ").replace("_", " ").replace("+", " ").replace(".", " ")
     return " ".join(spaced.split())
 
@@ -212,11 +231,13 @@ def _decoded(escaped: str) -> str:
     return fold(fold(escaped).translate(_SPACES))
 
 
-_decoded_short = lru_cache(1024)(_decoded)  # several facts of a link are made of the same segment
+_PLAIN = _Plain()
 
 
 def stem_of(segment: str) -> str:
     """Return a segment as a reader sees it, without its file extension."""
+    if "." not in segment and ";" not in segment:
+        return _PLAIN[segment]
     segment = segment.partition(";")[0] or segment  # drop path parameters
     name, dot, extension = segment.rpartition(".")
     return plain(name if dot and name and 1 < len(extension) <= 5 and extension.isalnum() else segment)
@@ -245,7 +266,17 @@ def words_only(text: str) -> str:
     >>> words_only("Our Services: A–Z")
     'our services a z'
     """
-    return " ".join(_WORD.findall(plain(text)))
+    return _WORDS[text]
+
+
+class _Words(dict[str, str]):
+    """The words of short texts met lately."""
+
+    def __missing__(self, text: str) -> str:
+        return _kept(self, text, " ".join(_WORD.findall(plain(text))))
+
+
+_WORDS = _Words()
 
 
 def _label(anchor: str) -> str:
@@ -257,7 +288,7 @@ def _groups(name: str) -> Fill:
     """Return a function that joins the words of the labels or headings of all occurrences."""
     read = attrgetter(name)
     return lambda link, _: JOIN.join(
-        dict.fromkeys(words_only(text) for occurrence in link.occurrences if (text := read(occurrence)))
+        dict.fromkeys([words_only(text) for occurrence in link.occurrences if (text := read(occurrence))])
     )
 
 
@@ -311,11 +342,11 @@ FILL: dict[str, Fill] = {
     "path_length": lambda link, _: float(len(link.url.segments)),
     "has_query": lambda link, _: bool(link.url.query),
     "anchor": _anchor,
-    "label": lambda link, _: JOIN.join(dict.fromkeys(_label(anchor) for anchor, _ in link.seen)),
+    "label": lambda link, _: JOIN.join(dict.fromkeys([_label(anchor) for anchor, _ in link.seen])),
     "menu": _groups("menu"),
     "heading": _groups("heading"),
     "slug_words": lambda link, _: float(len(slug_of(link.url.segments).split())),
-    "anchor_words": lambda link, _: float(max(len(anchor.split()) for anchor, _ in link.seen)),
+    "anchor_words": lambda link, _: float(max([len(anchor.split()) for anchor, _ in link.seen])),
     "title": _every("title"),
     "context": _every("context"),
     "position": _positions,

@@ -14,10 +14,11 @@ from honeyguide.core.rules.language import Matches, Text, leaves
 from honeyguide.core.text.pattern import may_occur
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.page.page import Head, Link
-    from honeyguide.core.rules.facts import Value
+    from honeyguide.core.rules.compile import RuleList
+    from honeyguide.core.rules.facts import Facts, Value
     from honeyguide.core.rules.language import Leaf, Score, Scorecard
     from honeyguide.core.text.pattern import Pattern
 
@@ -113,6 +114,23 @@ def _facts(field: str, links: Sequence[Link]) -> list[Value]:
     fill = FILL[field]
     # Plain text, because the hash of an enumeration is slow.
     return [str.__str__(fact) if isinstance(fact := fill(link, None), str) else fact for link in links]
+
+
+def answer_name(test: Matches) -> str:
+    """Name the answer to a test, as rows keep it beside their facts."""
+    return f"{test.field} matches {test.pattern.source}"
+
+
+def answer_together(rows: Sequence[Facts], lists: Iterable[RuleList]) -> None:
+    """Answer the patterns of rule lists for many rows at once: a search for each of them costs more than all other tests."""
+    for test in dict.fromkeys(test for rules in lists for test in rules.patterns):
+        texts = [str(row[test.field] or "") for row in rows]
+        if any("\n" in text for text in texts):
+            continue  # of several texts, each is searched
+        found = set(test.pattern.which("\n".join(texts))) if texts else ()
+        name = answer_name(test)
+        for number, row in enumerate(rows):
+            row[name] = number in found
 
 
 def _found(tests: _FieldTests, lines: str) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from honeyguide.core.url.steps import MAX_CHARS, STEPS, UNSETTLED, Step, apply, read, rewrite, trim
@@ -246,13 +247,18 @@ class Url:
     @property
     def segments(self) -> tuple[str, ...]:
         """The parts of the path that are not empty."""
-        return tuple(filter(None, self.path.split("/")))
+        return _segments(self.text)
 
     def key(self, tracking: Tracking) -> str:
         """Return the identity inside sets: no scheme (URL-7), no tracking parameters."""
         text = self.text[self.text.index(":") + 3 :]
         mark = text.find("?")
         return text if mark < 0 else text[:mark] + tracking.strip(text[mark:])
+
+
+@lru_cache(maxsize=1024)  # several facts of a link are made of its segments
+def _segments(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, text[text.index("/", 8) :].partition("?")[0].split("/")))
 
 
 def display(url: str | Url) -> str:
