@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from honeyguide.core.rules.facts import plain, stem_of, words_only
 from honeyguide.core.text.fold import compose
@@ -32,7 +33,8 @@ PROSE_WORDS = 40  # different words in lower case: fewer are menus and headings,
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
-class Sibling(NamedTuple):
+@dataclass
+class Sibling:
     """A link as the family search sees it: folder, words of the slug, words of each short anchor text."""
 
     link: Link
@@ -40,9 +42,12 @@ class Sibling(NamedTuple):
     slug: tuple[str, ...]
     anchors: tuple[tuple[str, ...], ...]
 
-    def has_capitals(self, words: Sequence[str]) -> bool:
-        """Tell whether all words begin with a capital letter in an anchor text: names do."""
-        return _capitals(self.link).issuperset(words)
+    @cached_property
+    def capitals(self) -> set[str]:
+        """The words of the anchor texts that do not begin with a small letter: names are among them."""
+        texts = dict.fromkeys([anchor for anchor, _ in self.link.seen])
+        words = [word for text in texts for word in _WORD.findall(text) if not word[0].islower()]
+        return {one for word in words for one in plain_words(word)}
 
 
 def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
@@ -56,7 +61,7 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
         names = [
             (sibling, name)
             for sibling, name in members
-            if may_be_name(name, words) and sibling.has_capitals(name)
+            if may_be_name(name, words) and sibling.capitals.issuperset(name)
         ]
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
             for sibling, _ in names:
@@ -107,7 +112,7 @@ def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, t
         for fixed, name in ((slug[:cut], slug[cut:]), (slug[cut:], slug[:cut])):
             if not words.generic.issuperset(fixed):
                 # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
-                least = 2 * words.min_size if sibling.has_capitals(fixed) else words.min_size
+                least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
                 yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
 
 
@@ -186,13 +191,6 @@ def _sibling(link: Link) -> Sibling:
     )
 
 
-def _capitals(link: Link) -> set[str]:
-    """Return the words of the anchor texts that begin with a capital letter, or with none of either case."""
-    texts = dict.fromkeys([anchor for anchor, _ in link.seen])
-    words = [word for text in texts for word in _WORD.findall(text) if not word[0].islower()]
-    return {one for word in words for one in plain_words(word)}
-
-
 def plain_words(text: str) -> list[str]:
     """Split text into folded words, the form in which slugs and anchors are compared."""
     if text.isascii() and "%" not in text:  # as most are
@@ -225,7 +223,7 @@ def similar(one: frozenset[str], other: frozenset[str]) -> float:
 
 def describe_family(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:
     """Describe a link's family, or its folder of places, such as /city/ or /markets/, for the fact `family`."""
-    if link.url in families:
+    if families and link.url in families:
         return families[link.url]
     segments = link.url.segments
     is_place = len(segments) > 1 and stem_of(segments[0]) in words.places

@@ -84,29 +84,34 @@ class Contextual(NamedTuple):
 
 def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual:
     """Score texts by field name, case-blind; an unknown text pays nothing, and the score names it."""
+    # Folding often leaves ASCII, because only a dash or quote was not.
+    texts = [text_of(scale.field) for scale in query.scales]
+    folded = [None if text is None else text.lower() if text.isascii() else fold(text) for text in texts]
+    # Most texts have no word of the query, and are not cut into words.
+    whole = "\n".join(filter(None, folded))
+    present = [term for term in query.terms if term in whole]
     reasons: list[Reason] = []
     matched: dict[str, None] = {}
-    unknown: list[str] = []
     total = 0.0
     forms = query.forms
-    is_silent = forms.keys().isdisjoint  # most texts have no word of the query
-    for field, rule, where, unit, weight, fixed, per_word in query.scales:
-        text = text_of(field)
-        if text is None:
-            unknown.append(field)
+    for scale, text in zip(query.scales, folded, strict=True) if present else ():
+        if not text or not any(term in text for term in present):
             continue
-        # Folding often leaves ASCII, because only a dash or quote was not.
-        folded = text if text.isascii() else fold(text)
-        words = ascii_words(folded) if folded.isascii() else raw_words(folded)
-        if is_silent(words):
-            continue
+        words = ascii_words(text) if text.isascii() else raw_words(text)
         found = [forms[word] for word in words if word in forms]
-        reached, found = _reach(found, fixed + per_word * len(words))
-        points = half_up(min(weight, unit * reached), _DECIMALS)
+        if not found:
+            continue
+        reached, found = _reach(found, scale.fixed + scale.per_word * len(words))
+        points = half_up(min(scale.weight, scale.unit * reached), _DECIMALS)
         total += points
         matched.update(dict.fromkeys(found))
-        reasons.append(Reason(rule, points, ", ".join(found) + where))
-    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), tuple(unknown)), tuple(matched))
+        reasons.append(Reason(scale.rule, points, ", ".join(found) + scale.where))
+    unknown = (
+        tuple([scale.field for scale, text in zip(query.scales, texts, strict=True) if text is None])
+        if None in texts
+        else ()
+    )
+    return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), unknown), tuple(matched))
 
 
 def _reach(found: list[str], norm: float) -> tuple[float, list[str]]:

@@ -182,6 +182,9 @@ class Score(float):
         return tuple(reason.text for reason in self.reasons if not reason.quiet)
 
 
+_NO_FRACTION = 2.0**52
+
+
 def half_up(value: float, decimals: int = 0) -> float:
     """Round half up, towards plus infinity on a tie, as JavaScript does.
 
@@ -190,7 +193,7 @@ def half_up(value: float, decimals: int = 0) -> float:
     """
     scale = 10.0**decimals
     scaled = value * scale
-    if not abs(scaled) < 2.0**52:  # no fraction left to round, or not a number
+    if not -_NO_FRACTION < scaled < _NO_FRACTION:  # nothing left to round, or not a number
         return value
     floor = math.floor(scaled)
     return (floor + 1 if scaled - floor >= 0.5 else floor) / scale

@@ -123,14 +123,19 @@ def answer_name(test: Matches) -> str:
 
 def answer_together(rows: Sequence[Facts], lists: Iterable[RuleList]) -> None:
     """Answer the patterns of rule lists for many rows at once: a search for each of them costs more than all other tests."""
-    for test in dict.fromkeys(test for rules in lists for test in rules.patterns):
-        texts = [str(row[test.field] or "") for row in rows]
-        if any("\n" in text for text in texts):
+    tests: dict[str, dict[str, Pattern]] = {}
+    for test in (test for rules in lists for test in rules.patterns):
+        tests.setdefault(test.field, {})[answer_name(test)] = test.pattern
+    for field, patterns in tests.items():
+        lines = "\n".join([str(row[field] or "") for row in rows])
+        if lines.count("\n") != len(rows) - 1:
             continue  # of several texts, each is searched
-        found = set(test.pattern.which("\n".join(texts))) if texts else ()
-        name = answer_name(test)
-        for number, row in enumerate(rows):
-            row[name] = number in found
+        no_match = dict.fromkeys(patterns, False)
+        for row in rows:
+            row.update(no_match)
+        for name, pattern in patterns.items():
+            for number in pattern.which(lines):
+                rows[number][name] = True
 
 
 def _found(tests: _FieldTests, lines: str) -> Iterator[tuple[int, int]]:
