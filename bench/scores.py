@@ -30,7 +30,7 @@ _INTRINSIC, _COMPOSITE = "Crawl4AI intrinsic score", "Crawl4AI CompositeScorer"
 _ABOUT = (
     "score a link: each URL once. Ours starts from a link (anchor, title, context as the page has them) and ends with a score "
     "and its reasons; with *facts at hand* its texts were folded before, by another card or filter; *on its page* all links of a "
-    "page are scored one after the other, and words that the page does not have are searched for once. Crawl4AI's intrinsic score "
+    "page are scored at once. Crawl4AI's intrinsic score "
     "reads URL, anchor, title and rel, its CompositeScorer only the URL; its cache is empty at the start of each round."
 )
 _ABOUT_REPEATS = (
@@ -48,9 +48,11 @@ def contests(sample: Sample) -> Iterator[Contest]:
 
 
 def _contest(job: str, linked: Sequence[Linked], goal: float | None, notes: Sequence[str]) -> Contest:
-    entrants = {**_ours([link for link, _ in linked]), _TOPIC + _ON_PAGE: _on_page(linked), **_peers(linked)}
-    pairs = [Pair(ours, _INTRINSIC, at_least=goal) for ours in (_CATEGORY, _TOPIC, _TOPIC + _ON_PAGE)]
+    entrants = {**_ours([link for link, _ in linked]), **_on_page(linked), **_peers(linked)}
+    pairs = [Pair(ours + _ON_PAGE, _INTRINSIC, at_least=goal) for ours in (_CATEGORY, _TOPIC, _REGEX)]
     pairs += [
+        Pair(_CATEGORY, _INTRINSIC),
+        Pair(_TOPIC, _INTRINSIC),
         Pair(_REGEX, _INTRINSIC),
         Pair(_CATEGORY + _AT_HAND, _INTRINSIC),
         Pair(_TOPIC + _AT_HAND, _INTRINSIC),
@@ -96,18 +98,31 @@ def _at_hand(profile: Profile, card: str, links: Sequence[Link]) -> Task:
     return score
 
 
-def _on_page(linked: Sequence[Linked]) -> Task:
-    """Score the links page by page, as a crawl does; the text of each page is folded in the time that is measured."""
-    words = honeyguide.load_profile("docs", topic="|".join(_WORDS))
+def _on_page(linked: Sequence[Linked]) -> dict[str, Task]:
+    """Score all links of a page at once, as a crawl does; the text of each page is folded in the time that is measured."""
     pages: dict[Url, tuple[Page, list[Link]]] = {}
     for link, page in linked:
         pages.setdefault(page.url, (page, []))[1].append(link)
+    rules = honeyguide.load_profile("fire-protection")
 
-    def score() -> None:
-        for page, links in pages.values():
-            TopicPage(page, words).link_scores(links)
+    def category() -> None:
+        for _, links in pages.values():
+            rules.score_links("category", links)
 
-    return score
+    def topic(pattern: str) -> Task:
+        profile = honeyguide.load_profile("docs", topic=pattern)
+
+        def score() -> None:
+            for page, links in pages.values():
+                TopicPage(page, profile).link_scores(links)
+
+        return score
+
+    return {
+        _CATEGORY + _ON_PAGE: category,
+        _TOPIC + _ON_PAGE: topic("|".join(_WORDS)),
+        _REGEX + _ON_PAGE: topic(_PATTERN),
+    }
 
 
 def _peers(linked: Sequence[Linked]) -> dict[str, Task]:
