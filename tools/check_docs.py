@@ -3,6 +3,7 @@
     python tools/check_docs.py                 build with mkdocs --strict, and open every page with Chromium
     python tools/check_docs.py --no-browser    build only
     python tools/check_docs.py --zensical      build with Zensical, too
+    python tools/check_docs.py --words         count the words of each page without its listings, and build nothing
 
 Each page is opened at 390 and 1280 pixels, light and dark. A console error, a request to another host, a page that scrolls
 sideways, a page without a heading, a search that finds nothing or a page that no menu leads to fails. Needs the extra `docs`;
@@ -12,6 +13,7 @@ the browser part needs playwright and a Chromium (`CHROMIUM`, or /usr/bin/chromi
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
+GENERATED = "Written by tools/make_reference.py"
+NO_PROSE = re.compile(r"^(```+).*?^\1 *$|<!--.*?-->|(?<=\])\([^)\s]+\)", re.MULTILINE | re.DOTALL)
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
@@ -38,6 +42,28 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is inherited
         """Say nothing."""
+
+
+def count_words(text: str) -> int:
+    """Count the words of a page: no listings, no comments, no targets of links, no lines of tables."""
+    return sum(any(letter.isalnum() for letter in word) for word in NO_PROSE.sub("", text).split())
+
+
+def words() -> Iterator[str]:
+    """Give a line for each page with its words, written by hand and generated apart."""
+    pages = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    texts = {str(page.relative_to(ROOT)): page.read_text("utf-8") for page in pages}
+    total = 0
+    for title in ("by hand", "generated"):
+        counts = {
+            name: count_words(text)
+            for name, text in texts.items()
+            if (GENERATED in text) == (title == "generated")
+        }
+        yield from (f"{count:7,}  {name}" for name, count in counts.items())
+        yield f"{sum(counts.values()):7,}  {title}\n"
+        total += sum(counts.values())
+    yield f"{total:7,}  together"
 
 
 def build(site: Path) -> list[str]:
@@ -133,6 +159,9 @@ def unreachable(browser: Any, address: str, pages: list[str]) -> set[str]:
 
 def main(args: list[str]) -> int:
     """Build, look, and say what is wrong."""
+    if "--words" in args:
+        sys.stdout.writelines(f"{line}\n" for line in words())
+        return 0
     with TemporaryDirectory() as folder:
         site = Path(folder, "site")
         wrong = build(site)
