@@ -587,6 +587,4 @@ def test_the_table_says_where_it_is_set(limit: Limit) -> None:
         "policy": f"`FetchPolicy.{bare}`",
         "traps": f"profile, `traps.{bare}`",
         "crawl": f"profile, `crawl.{bare}`",
-    }.get(
-        kind, f"fixed, `{kind.replace('.', '/')}.py`" if kind != "report" else "fixed, `report/__init__.py`"
-    )
+    }.get(kind, f"`{kind.replace('.', '/')}.py`" if kind != "report" else "`report/__init__.py`")
