@@ -102,7 +102,7 @@ def written(sheet: Sheet, path: Path) -> str:
 def test_a_crawl_in_numbers_and_words() -> None:
     sheet = crawl_sheet(told())
     assert sheet.figures == (
-        ("9", "pages fetched"), ("1", "of them relevant"), ("11%", "harvest"), ("6", "left in the queue"),
+        ("9", "pages fetched"), ("1 (11%)", "of them relevant"), ("6", "left in the queue"),
         ("7", "rejected"), ("4", "URLs of other sites"),
     )  # fmt: skip
     assert sheet.facts == (

@@ -182,6 +182,18 @@ def test_why_is_the_record_of_explain(browser: Client, made: Made) -> None:
     assert browser.json("/why.json?url=/gutters")["url"] == json.loads(said)["url"]
 
 
+def test_why_begins_with_what_became_of_the_url(browser: Client) -> None:
+    text = browser.get("/why?url=/gutters")
+    assert text.index("<b>It was fetched as number") < text.index('<ol class="box steps"')
+
+
+def test_a_site_says_that_changes_are_only_tried(made: Made) -> None:
+    with opened(made.folder) as browser:
+        assert "without your changes" not in browser.get("/pick/site?n=0")
+        browser.post("/what-if/profile", {"key": "points:kind:team", "value": 99})
+        assert "without your changes" in browser.get("/pick/site?n=0")
+
+
 def test_a_page_is_found_and_each_way_to_get_it_in_was_tried(made: Made) -> None:
     with opened(made.folder) as browser:
         (found,) = [one for one in browser.json("/pick/find.json?search=windows") if not one["rank"]]

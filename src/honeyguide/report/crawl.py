@@ -71,7 +71,7 @@ def crawl_sheet(data: CrawlReportData) -> Sheet:
 def _figures(data: CrawlReportData, harvest: _Harvest) -> tuple[tuple[str, str], ...]:
     """Give the numbers of a run; pages are fetches, as budgets count them."""
     counts, share = data.counts, f"{harvest.relevant / max(1, data.counts.fetched):.0%}"
-    relevant = ((f"{harvest.relevant:,}", "of them relevant"), (share, "harvest"))
+    relevant = ((f"{harvest.relevant:,} ({share})", "of them relevant"),)
     return (
         figure_of(counts.fetched, "page", " fetched"),
         *(relevant if harvest.has_topic else ()),

@@ -49,6 +49,9 @@ LIMIT = 50  # pages of one view
 MAX_RUN = 10**9
 _NO_PAGE = "No page of this run is like that. Search for less, or show all."
 _POINTS = re.compile(r"[-+−]\d")
+_VERDICT = re.compile(
+    r"It (is queued|is being fetched|needed no fetch|was fetched as|was requested as|was not fetched)"
+)
 
 
 async def runs(sources: Sources, _request: web.Request) -> View:
@@ -158,7 +161,9 @@ async def why(sources: Sources, request: web.Request) -> View:
         return await _pages_named(sources, url, run)
     record = await asyncio.to_thread(explain_url, sources.the_store(), url, run, lambda _note: None)
     first, *rest = record["sentences"]
-    body = f'<p class="lead">{outward(first)}</p>{_why_form(url, run)}{_steps(rest)}{_time_line(record)}'
+    verdict = next((escape(clean(one, 600)) for one in rest if _VERDICT.match(one)), "")
+    lead = f'<p class="lead">{outward(first)}<br><b>{verdict}</b></p>'
+    body = f"{lead}{_why_form(url, run)}{_steps(rest)}{_time_line(record)}"
     return View("Why?", record, body, "Crawl", trail=run_trail(run))
 
 
@@ -256,7 +261,7 @@ async def summary(sources: Sources, request: web.Request) -> View:
 
 
 async def tree(sources: Sources, request: web.Request) -> View:
-    """Show a site as a tree, one level at a time, with pages, harvest and queue of each branch."""
+    """Show a site as a tree, one level at a time, with pages, relevant pages and queue of each branch."""
     run, prefix = number_of(request, "run", MAX_RUN), request.query.get("below", "")[:2_000]
     found, is_exact = await asyncio.to_thread(
         list_branches, sources.the_store(), run, prefix, is_exact="all" in request.query

@@ -68,7 +68,7 @@ async def live(sources: Sources, request: web.Request) -> View:
     )
     body = (
         f'{run_tabs(run, "live")}<div data-events="{escape(url_of("/crawl/live/events", run=run))}"><p class="state" role="status"><span class="dot" data-live-dot></span>'
-        f'<span data-live="state">Connecting…</span></p><div class="cards">{cards}</div><h2>Harvest: relevant pages among those fetched</h2>'
+        f'<span data-live="state">Connecting…</span></p><div class="cards">{cards}</div><h2>Relevant pages among those fetched</h2>'
         f'<div class="box">{curve}</div><div class="pair">{boxes}</div></div>'
     )
     return View(f"Run {run}: live", now._asdict(), body, "Crawl", trail=run_trail(None))

@@ -272,8 +272,17 @@ async def site(sources: Sources, request: web.Request) -> View:
         f'<h2>{"Picks" if part.heading == "Selected" else escape(part.heading)}</h2><div class="box">{html.part(part)}</div>'
         for part in section.parts
     )
-    body = f"{lead}{parts or nothing('No page of this site was picked.')}{_candidates(row, sources)}"
+    body = f"{lead}{_untried(sources)}{parts or nothing('No page of this site was picked.')}{_candidates(row, sources)}"
     return View(section.title or section.name, row, body, "Pick", links, trail)
+
+
+def _untried(sources: Sources) -> str:
+    """Say that the picks shown are those of the file, if What if has changes."""
+    trial = sources.what_if
+    if trial is None or trial.text == trial.unchanged:
+        return ""
+    there = linked("/what-if", "What if")
+    return f'<p class="box">These picks are without your changes in {there}, which shows what they would change.</p>'
 
 
 def _candidates(row: Record, sources: Sources) -> str:
