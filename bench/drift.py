@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
-    from honeyguide.simulation.policies import Findings, Rates
+    from honeyguide.simulation.policies import Outcomes, Rates
     from honeyguide.simulation.run import Sight, SimPolicy
     from honeyguide.simulation.worlds import Floats, Ints, World
 
@@ -119,7 +119,7 @@ def drift_world(name: str, seed: int) -> World:
 class Remembering(SimulatedLearned):
     """`learned` as it would be if it never forgot."""
 
-    def _remember(self, pages: Ints, rates: Rates, found: Findings) -> None:
+    def _remember(self, pages: Ints, rates: Rates, found: Outcomes) -> None:
         self._seen.put(pages, with_visits(self._seen.at(pages), rates, found))
 
 

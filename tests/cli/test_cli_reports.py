@@ -61,13 +61,13 @@ def test_the_report_of_a_crawl_is_of_the_whole_run(run: Run, folder: Path, manua
         first = run(*command, "--max-pages", "3")
         assert first.exit_code == 3, first.stderr
         text = shown(folder / "c.md")
-        assert "3 pages fetched; 2 of them relevant; 67% harvest; 3 left in the queue" in text
+        assert "3 pages fetched; 2 (67%) of them relevant; 3 left in the queue" in text
         assert "Stopped: --max-pages is reached; run the same command with a larger one to resume" in text
         assert part(text, "Left in the queue") == [["worth", "3"]]
         second = run(*command)
         assert second.exit_code == 0, second.stderr
         text = shown(folder / "c.md")
-        assert "6 pages fetched; 2 of them relevant; 33% harvest; 0 left in the queue" in text
+        assert "6 pages fetched; 2 (33%) of them relevant; 0 left in the queue" in text
         assert "Stopped: nothing is left to fetch" in text
         assert f"crawl {home} --topic 'asyncio|library'" in text
         assert "Left in the queue" not in text
@@ -82,7 +82,7 @@ def test_the_report_of_a_crawl_is_of_the_whole_run(run: Run, folder: Path, manua
         ["other-site", "1", "leads to another site"],
     ]
     assert part(text, "Other sites") == [["other.example", "1", "1 link"]]
-    assert "<b>33%</b> <small>harvest</small>" in (folder / "c.html").read_text("utf-8")
+    assert "<b>2 (33%)</b> <small>of them relevant</small>" in (folder / "c.html").read_text("utf-8")
 
 
 def test_a_run_that_is_complete_is_reported_without_a_request(run: Run, folder: Path, manual: Manual) -> None:
@@ -92,7 +92,7 @@ def test_a_run_that_is_complete_is_reported_without_a_request(run: Run, folder: 
         server.requests.clear()
         assert run("crawl", home, *TOPIC, *QUICK, "--report", "c.md", "--quiet").exit_code == 0
         assert server.paths == []
-    assert "6 pages fetched; 1 of them relevant" in shown(folder / "c.md")
+    assert "6 pages fetched; 1 (17%) of them relevant" in shown(folder / "c.md")
 
 
 def test_traps_pages_without_an_answer_and_what_was_visited_again(run: Run, folder: Path) -> None:

@@ -107,7 +107,7 @@ class SimulatedProportional(_Simulated):
         """Learn the rates."""
         again = ~visits.is_first & ~visits.is_gone
         pages, waited = visits.pages[again], visits.now - visits.since[again]
-        found = Findings(waited, visits.is_changed[again], np.zeros(len(pages), np.bool_))
+        found = Outcomes(waited, visits.is_changed[again], np.zeros(len(pages), np.bool_))
         self._rates.put(pages, after_visits(self._rates.at(pages), found))
 
 
@@ -238,7 +238,7 @@ class SimulatedLearned(_Simulated):
         self._is_watched[pages] = True
         exposure = self._clocks.exposure_h(since, visits.now, pages)
         rates = self.rates_of(pages)
-        found = Findings(exposure, is_changed, self._learn_claims(visits, kept))
+        found = Outcomes(exposure, is_changed, self._learn_claims(visits, kept))
         after = after_visits(rates, found)
         lessons = VisitLessons(
             pages=pages,
@@ -253,7 +253,7 @@ class SimulatedLearned(_Simulated):
         self._finds.a[pages] += visits.discovered[kept]
         self._finds.b[pages] += visits.now - since
 
-    def _remember(self, pages: Ints, rates: Rates, found: Findings) -> None:
+    def _remember(self, pages: Ints, rates: Rates, found: Outcomes) -> None:
         """Add visits to what all visits saw, and to what the latest saw, as `core.recrawl.visits` does."""
         own = self._latest.at(pages)
         latest = believe(self._priors.at(self._group[pages]), own)
@@ -379,7 +379,7 @@ def _first_rates(count: int, sight: Sight) -> Rates:
     return Rates(np.full(count, FIRST_A), np.full(count, FIRST_A * sight.cycle_h))
 
 
-class Findings(NamedTuple):
+class Outcomes(NamedTuple):
     """What visits found, one of each page: `core.recrawl.visits.ChangeObservation` for arrays."""
 
     exposure: Floats
@@ -387,7 +387,7 @@ class Findings(NamedTuple):
     was_announced: Flags  # a single change: taken as any other it would inflate the rate
 
 
-def after_visits(rates: Rates, found: Findings) -> Rates:
+def after_visits(rates: Rates, found: Outcomes) -> Rates:
     """Update rates, as `core.recrawl.visits.after_visit` does."""
     a, b = changed_by(np, rates.a, rates.b, found.exposure)
     is_guess = found.is_changed & ~found.was_announced
@@ -396,7 +396,7 @@ def after_visits(rates: Rates, found: Findings) -> Rates:
     )
 
 
-def with_visits(seen: Rates, rates: Rates, found: Findings) -> Rates:
+def with_visits(seen: Rates, rates: Rates, found: Outcomes) -> Rates:
     """Add to what visits saw what one more of each page adds to its rate."""
     after = after_visits(rates, found)
     return Rates(seen.a + np.maximum(after.a - rates.a, 0.0), seen.b + np.maximum(after.b - rates.b, 0.0))
