@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import zlib
+from html import escape
 from itertools import chain
 from math import isfinite
 from typing import IO, TYPE_CHECKING, Any, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
-from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from honeyguide.core.records import csv_cell
@@ -102,7 +102,7 @@ def _cell(value: Any) -> str:
         return "<c/>"
     if len(text.encode("utf-16-le", "replace")) > 2 * MAX_CELL:
         text = f"{text[:_KEPT]}… ({len(text):,} characters)"
-    plain = escape(_NO_XML.sub("\ufffd", _CODE.sub("_x005F_", text)))
+    plain = escape(_NO_XML.sub("\ufffd", _CODE.sub("_x005F_", text)), quote=False)
     return f'<c t="inlineStr"><is><t xml:space="preserve">{plain}</t></is></c>'
 
 
