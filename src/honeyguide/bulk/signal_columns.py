@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -175,6 +175,7 @@ def _digits(text: pl.Expr, start: int) -> pl.Expr:
 
 TIMES = {"last_visited": "since_visit_s", "last_changed": "since_change_s"}  # and the facts made of them
 _NUMBERS = {"topic_relevance": "relevance"}
+_COUNTS = ("visits", "hub_depth")
 DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
 ZONELESS = "without a zone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -203,29 +204,53 @@ def fact_columns(
     return with_moments(frame, texts).select(*_facts(schema, named, now, with_url=with_url), *also)
 
 
-def _facts(
-    schema: Mapping[str, pl.DataType], named: Mapping[str, str], now: datetime, *, with_url: bool
-) -> list[pl.Expr]:
-    now_us = (now - _EPOCH) // timedelta(microseconds=1)
-    facts: list[pl.Expr] = []
+def value_columns(frame: pl.LazyFrame, flag: str) -> pl.LazyFrame:
+    """Read signals as values in the order of `NAMES`, times as microseconds since 1970, and mark rows that are in doubt.
+
+    `flag` is one more column, of yes and no. What the file does not have is null.
+    """
+    schema = frame.collect_schema()
+    named = columns_of(schema)
+    texts = [named[name] for name in TIMES if name in named and schema[named[name]] == pl.String]
+    read = _read(schema, named, with_url=True)
+    doubts = [*read.doubts, *(read.values[name] < 0 for name in TIMES if name in read.values)]
+    values = [pl.col(named["url"]).cast(pl.String, strict=False).alias("url")]
+    for name in NAMES[1:]:
+        value = read.values.get(name, pl.lit(None))
+        if name in _COUNTS:
+            doubts.append(value > _EXACT)
+            value = value.cast(pl.Int64, strict=False)
+        values.append(value.alias(name))
+    value, doubt = _flag(pl.col(flag), schema[flag]) if flag in schema else (pl.lit(None), None)
+    doubts += [] if doubt is None else [doubt]
+    doubtful = _any(doubts).fill_null(value=False).alias(DOUBT)
+    return with_moments(frame, texts).select(
+        *values, value.alias(flag), doubtful, _any(read.bare).fill_null(value=False).alias(ZONELESS)
+    )
+
+
+class _Read(NamedTuple):
+    """Signals by name, where rows are in doubt, and where times have no zone."""
+
+    values: dict[str, pl.Expr]
+    doubts: list[pl.Expr]
+    bare: list[pl.Expr]
+
+
+def _read(schema: Mapping[str, pl.DataType], named: Mapping[str, str], *, with_url: bool) -> _Read:
+    values: dict[str, pl.Expr] = {}
     doubts: list[pl.Expr] = []
-    future: list[pl.Expr] = []
     bare: list[pl.Expr] = []
-    rates: list[pl.Expr] = []
     for name, column in named.items():
         if name == "url":
             continue
         is_written = name in TIMES and schema[column] == pl.String
         value, doubt = moment_of(column) if is_written else _READERS[name](pl.col(column), schema[column])
         bare += [zoneless_of(column)] if is_written else []
-        if name in TIMES:
-            future.append(value > now_us)
-            # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
-            doubts += [value < max(0, now_us - _EXACT), value > _LATEST_US]
-            value = _since(value, now_us)
-        rates += [value] if name in ("rate_a", "rate_b") else []
-        facts.append(value.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
+        values[name] = value
+        doubts += [value > _LATEST_US] if name in TIMES else []
         doubts += [] if doubt is None else [doubt]
+    rates = [values[name] for name in ("rate_a", "rate_b") if name in values]
     if len(rates) == 2:  # where one of the two numbers is missing
         doubts.append(rates[0].is_null() != rates[1].is_null())
     else:
@@ -233,12 +258,30 @@ def _facts(
     if with_url:
         url, is_text = pl.col(named["url"]), schema[named["url"]] == pl.String
         doubts.append(~url.str.contains(_URL).fill_null(value=False) if is_text else pl.lit(value=True))
-        facts.append(hashed(url).alias(HASH))
-    if not facts:  # of constants alone, there would be one row
-        doubts.append(pl.col(named["url"]).is_null())
     if DOUBT in schema:  # from reading the file
         doubts.append(pl.col(DOUBT))
-    return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE), _any(bare).alias(ZONELESS)]
+    return _Read(values, doubts, bare)
+
+
+def _facts(
+    schema: Mapping[str, pl.DataType], named: Mapping[str, str], now: datetime, *, with_url: bool
+) -> list[pl.Expr]:
+    now_us = (now - _EPOCH) // timedelta(microseconds=1)
+    read = _read(schema, named, with_url=with_url)
+    facts: list[pl.Expr] = []
+    doubts, future = [*read.doubts], list[pl.Expr]()
+    for name, value in read.values.items():
+        if name in TIMES:
+            future.append(value > now_us)
+            # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
+            doubts.append(value < max(0, now_us - _EXACT))
+        fact = _since(value, now_us) if name in TIMES else value
+        facts.append(fact.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
+    if with_url:
+        facts.append(hashed(pl.col(named["url"])).alias(HASH))
+    if not facts:  # of constants alone, there would be one row
+        doubts.append(pl.col(named["url"]).is_null())
+    return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE), _any(read.bare).alias(ZONELESS)]
 
 
 def hashes_of(urls: list[str]) -> pl.Series:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.files.read import sources_of
-from honeyguide.adapters.files.rows import raw_rows, signals_of_row
+from honeyguide.adapters.files.read import pays_by_columns, sources_of
+from honeyguide.adapters.files.rows import RawRow, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
 from honeyguide.app.arguments import fields_of, moment_of, profile_of
-from honeyguide.app.known_urls.files import ZoneNote, parquet_file
+from honeyguide.app.known_urls.files import ZoneNote
 from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from honeyguide.adapters.files.read import OnRows, Source
-    from honeyguide.adapters.files.rows import RawRow, Rejected
+    from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.bulk.known_rows import SureRow
     from honeyguide.core.recrawl.plan import UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Tracking
@@ -128,7 +129,9 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     )
     if reject is not None:
         reject.expect([source.name for source in sources])
-    rows = _known(sources, reject, ZoneNote(on_note), chosen.scope.tracking)
+    zones = ZoneNote(on_note)
+    zones.tell_columns(sources)
+    rows = _known(sources, reject, zones, chosen.scope.tracking)
     with _opened(store) as opened:
         taken = _Import(opened, chosen)
         while batch := list(islice(rows, _BATCH)):
@@ -148,16 +151,28 @@ def _known(
     sources: Sequence[Source], reject: Rejected | None, zones: ZoneNote, tracking: Tracking
 ) -> Iterator[Known]:
     for source in sources:
-        for raw in parquet_file(source, (CHANGED,)).rows() if source.kind == "parquet" else raw_rows(source):
-            try:
-                zones(source.name, raw)
-                signals, changed = signals_of_row(raw), _changed(raw)
-                url = Url.parse(signals.url)
-                yield Known(signals, changed, url, digest_of(url, tracking))
-            except InputError as error:
-                if reject is None:
-                    raise
-                reject(source.name, raw, error)
+        for row in _rows(source):
+            if isinstance(row, RawRow):
+                try:
+                    zones(source.name, row)
+                    signals, changed = signals_of_row(row), _changed(row)
+                except InputError as error:
+                    if reject is None:
+                        raise
+                    reject(source.name, row, error)
+                    continue
+            else:
+                signals, changed = row
+            url = Url.parse(signals.url)
+            yield Known(signals, changed, url, digest_of(url, tracking))
+
+
+def _rows(source: Source) -> Iterable[RawRow | SureRow]:
+    if not pays_by_columns([source]):
+        return raw_rows(source)
+    from honeyguide.bulk.known_rows import known_rows  # an extra
+
+    return known_rows(source, CHANGED)
 
 
 def _changed(raw: RawRow) -> bool | None:
