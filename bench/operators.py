@@ -1,6 +1,7 @@
 """What operators wait for: plans of large files, of many files, and of a store, beside the time that reading them takes.
 
     python -m bench.operators [--folder FOLDER] [--rows 2000000] [--files 25]
+    python -m bench.operators --task import known.csv
 
 Owns: the table. Each line runs in a process of its own, which reports its CPU time without imports. Rows are made up, the
 same everywhere (`plan_rows.py`); the store is made by `import_known` from the CSV file.
@@ -52,6 +53,18 @@ def plan(path: str, policy: str | None = None) -> Callable[[], object]:
     return run
 
 
+def load(path: str) -> Callable[[], object]:
+    """Bringing known URLs into a new store."""
+    import honeyguide.bulk.known_rows  # noqa: F401 - imports are not timed
+    from honeyguide import import_known
+
+    def run() -> object:
+        with tempfile.TemporaryDirectory() as folder:
+            return import_known(path, Path(folder, "new.db")).rows
+
+    return run
+
+
 def prepare(folder: Path, rows: int, files: int) -> None:
     """Make what is not there yet."""
     import polars as pl
@@ -85,7 +98,7 @@ def main() -> None:
     parser.add_argument("--task", nargs=2, help="for processes of our own")
     given = parser.parse_args()
     if given.task:
-        run = {"read": read, "plan": plan}[given.task[0]](given.task[1])
+        run = {"read": read, "plan": plan, "import": load}[given.task[0]](given.task[1])
         before = cpu_s()
         found = run()
         rows = found if isinstance(found, int) else None
