@@ -163,28 +163,50 @@ def judge_page(
         return PageJudgement(score, _UNEXPANDED[why.rule], why, findings, topic)
     parent_score = _branch_score(score, lease, ground.traversal)
     hub_depth = 0 if around.is_hub else lease.hub_depth
-    unsettled = [candidate for candidate in candidates if _needs_score(candidate, around, ground)]
-    scores = (
-        {}
-        if topic is None
-        else dict(
-            zip(
-                (one.digest for one in unsettled),
-                topic.link_scores([one.link for one in unsettled]),
-                strict=True,
-            )
-        )
-    )
-    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth, scores)
+    outside = _outside(page, candidates, around, ground)
+    scores: dict[int, Score] = {}
+    if topic is not None:
+        open_ = [one for one in candidates if _needs_score(one, outside, around, ground)]
+        scores = {
+            one.digest: score
+            for one, score in zip(open_, topic.link_scores([one.link for one in open_]), strict=True)
+        }
+    judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth, outside, scores)
     for candidate in candidates:
         judge.meet(candidate)
     return PageJudgement(score, _action(judge, ground.traversal), None, findings, topic)
 
 
-def _needs_score(candidate: FoundLink, around: Around, ground: CrawlContext) -> bool:
+def _outside(
+    page: Page, candidates: Iterable[FoundLink], around: Around, ground: CrawlContext
+) -> dict[int, Why]:
+    """Say which new links are out of scope, and why: their addresses tell, so they need no score."""
+    known = around.known
+    found = (
+        (digest, _out_of_scope(link, page, around, ground))
+        for link, digest in candidates
+        if digest not in known
+    )
+    return {digest: why for digest, why in found if why is not None}
+
+
+def _out_of_scope(link: Link, page: Page, around: Around, ground: CrawlContext) -> Why | None:
+    scope = ground.profile.scope
+    verdict = classify_url(link.url, page.url, scope)
+    if verdict.kind is LinkKind.SKIP:
+        return Why(verdict.rule, verdict.detail)
+    area = scope.area(link.url.site)
+    return None if area in around.sites or ground.follow_external else Why(OTHER_SITE, area)
+
+
+def _needs_score(
+    candidate: FoundLink, outside: Mapping[int, Why], around: Around, ground: CrawlContext
+) -> bool:
     """Tell whether something is left to decide about a link, or all are to be scored."""
+    if ground.score_all:
+        return True
     standing = around.known.get(candidate.digest)
-    return ground.score_all or standing is None or not _is_over(standing, ground)
+    return candidate.digest not in outside if standing is None else not _is_over(standing, ground)
 
 
 def _is_over(standing: KnownState, ground: CrawlContext) -> bool:
@@ -258,6 +280,7 @@ class _Judge:
     findings: Findings
     parent_score: float | None
     hub_depth: int
+    outside: Mapping[int, Why]  # why new links are out of scope, by their identity
     scores: Mapping[int, Score]  # by the identity of the link; none without a topic
     memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
 
@@ -300,7 +323,7 @@ class _Judge:
     def _meet_first(self, candidate: FoundLink) -> Discovered:
         """Place a new link, or say why it is out: scope, skip rules, patterns, traps, traversal and depth, in this order."""
         link = candidate.link
-        out = self._out_of_scope(link) or self._unwanted(link) or self.ground.traps.admit(link.url)
+        out = self.outside.get(candidate.digest) or self._unwanted(link) or self.ground.traps.admit(link.url)
         if isinstance(out, Why):
             site = None if out.rule == OTHER_SITE else link.url.site
             sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
@@ -355,14 +378,6 @@ class _Judge:
         placement = Placement("worth", prior_chance(base) / UNIT, paid.reasons)
         known = self.memo[points] = placement, rank_by_units(base), self._held_back(placement)
         return known
-
-    def _out_of_scope(self, link: Link) -> Why | None:
-        scope = self.ground.profile.scope
-        verdict = classify_url(link.url, self.page.url, scope)
-        if verdict.kind is LinkKind.SKIP:
-            return Why(verdict.rule, verdict.detail)
-        area = scope.area(link.url.site)
-        return None if area in self.around.sites or self.ground.follow_external else Why(OTHER_SITE, area)
 
     def _unwanted(self, link: Link) -> Why | None:
         ground = self.ground
