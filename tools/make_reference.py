@@ -13,6 +13,7 @@ import inspect
 import re
 import sys
 import tomllib
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from types import UnionType
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FORMAT_HELP = "How to print; a table in a terminal, JSON lines otherwise."
+COMMON_FROM = 3  # commands with the same option, which is then explained once
 STUB = Path(honeyguide.__file__).with_name("__init__.pyi")
 SCHEMAS = STUB.with_name("schemas")
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -261,9 +263,13 @@ def command_line() -> str:
         "`csv`: without it they print a table in a terminal and JSON lines elsewhere; `export` writes no table.",
         "",
     ]
-    for path, command in _walk(root, ("honeyguide",)):
-        lines += _command(path, command)
-    return "\n".join(lines)
+    commands = list(_walk(root, ("honeyguide",)))
+    rows = Counter(_option(option) for path, command in commands for option in _options(path, command))
+    common = [row for row, times in rows.items() if times >= COMMON_FROM]
+    for path, command in commands:
+        lines += _command(path, command, common)
+    lines += ["## Common options", "", "Commands refer to these options if they have this meaning.", ""]
+    return "\n".join([*lines, "| option | meaning |", "|---|---|", *common, ""])
 
 
 def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -276,7 +282,14 @@ def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple
                 yield from _walk(child, (*path, name))
 
 
-def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
+def _options(path: tuple[str, ...], command: click.Command) -> list[click.Option]:
+    """List the options of a command that the top of the page does not explain."""
+    return [
+        param for param in command.params if isinstance(param, click.Option) and not _is_shared(param, path)
+    ]
+
+
+def _command(path: tuple[str, ...], command: click.Command, common: list[str]) -> Iterator[str]:
     yield from [
         f"## {' '.join(path)}",
         "",
@@ -286,13 +299,13 @@ def _command(path: tuple[str, ...], command: click.Command) -> Iterator[str]:
         "```",
         "",
     ]
-    options = [
-        _option(param)
-        for param in command.params
-        if isinstance(param, click.Option) and not _is_shared(param, path)
-    ]
-    if options:
-        yield from ["| option | meaning |", "|---|---|", *options, ""]
+    options = _options(path, command)
+    own = [row for row in map(_option, options) if row not in common]
+    if own:
+        yield from ["| option | meaning |", "|---|---|", *own, ""]
+    if len(own) < len(options):
+        names = ", ".join(_names(option) for option in options if _option(option) in common)
+        yield from [f"[Common options](#common-options): {names}.", ""]
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
@@ -327,11 +340,14 @@ def _is_shared(option: click.Option, path: tuple[str, ...]) -> bool:
     return len(path) > 1 and (option.name == "no_color" or option.help == FORMAT_HELP)
 
 
+def _names(option: click.Option) -> str:
+    return ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+
+
 def _option(option: click.Option) -> str:
-    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     value = "" if option.is_flag else f" {option.metavar or _choices(option)}"
     shown = f" Default: `{option.default}`." if option.show_default and option.default is not None else ""
-    cells = [text.replace("|", "\\|") for text in (f"{names}{value}", f"{option.help or ''}{shown}")]
+    cells = [text.replace("|", "\\|") for text in (f"{_names(option)}{value}", f"{option.help or ''}{shown}")]
     return f"| {cells[0]} | {cells[1]} |"
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 STORE = "honeyguide.db"
-INSIDE_WORDS = ", which is found inside words, too: \\bORM\\b is the word alone"  # of a pattern
+INSIDE_WORDS = "; it also matches inside words: \\bORM\\b is the whole word"  # of a pattern
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 ALL_FORMATS = {**FORMATS, ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
 _REPORTS = (".html", ".htm", ".md", ".markdown")
@@ -122,7 +122,7 @@ class FetchOptions:
     )
     retries: int | None = option(
         "--retries N",
-        "Further tries after a failure that may pass.  [default: 2]",
+        "Retries after a temporary failure.  [default: 2]",
         type=click.IntRange(0, 20),
     )
     user_agent: str | None = option("--user-agent TEXT", "The whole User-Agent header.")
@@ -180,7 +180,7 @@ class KeepOptions:
     no_keep: bool = option("--no-keep", "Keep no pages in the store, only what was found out about them.")
     keep_limit: int = option(
         "--keep-limit MB",
-        "Keep at most so many megabytes of pages in the store, packed; then the oldest go.",
+        "Keep at most so many megabytes of compressed pages in the store; then remove the oldest.",
         type=click.IntRange(1, 1_000_000),
         default=2_000,
     )

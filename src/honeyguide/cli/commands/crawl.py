@@ -95,7 +95,7 @@ class OutputOptions:
     lang: str | None = option("--lang CODE", "Write only pages that declare this language, such as en.")
     top: int | None = option(
         "--top N",
-        "Write the N best pages when the crawl stops: no lists, and of pages that say the same one.",
+        "Write the N best pages when the crawl stops, without lists and copies.",
         type=COUNT,
     )
     lists: bool = option("--lists", "With --top: lists of pages, too.")

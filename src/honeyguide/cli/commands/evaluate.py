@@ -121,8 +121,7 @@ def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's
 
     PICKS are records of `honeyguide pick` as JSON lines, or `-` for standard input. A label is an object with `site`,
     and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
-    acceptable pages, or all of them where it has fewer. The exit code is 3 if a labelled site has no record. honeyguide diff
-    compares two runs.
+    acceptable pages, or all such pages if it has fewer. The exit code is 3 if a labelled site has no record.
     """
     judged = evaluate.judge_picks(picks, options.gold, cap=options.cap)
     if judged.missing:
@@ -211,8 +210,8 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
     """Propose other points and words for a profile, from pages that you labelled.
 
     LABELS are those of `honeyguide eval --gold`: JSON lines with `site`, and the lists `core` (wanted), `acceptable` and `junk`
-    of paths or URLs; a few dozen sites. The result extends the profile: each change is a line with the pages that
-    ask for it. What it gains is judged on sites that it was not learned from. The exit code is 3 if a labelled site has no links.
+    of paths or URLs; a few dozen sites. The result extends the profile; each change stands beside its evidence. The figures
+    come from sites that were not learned from. The exit code is 3 if a labelled site has no links.
     """
     check_distinct((labels, options.picks), (options.file,))
     if options.file and not options.force and Path(options.file).exists():

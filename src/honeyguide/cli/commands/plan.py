@@ -152,11 +152,11 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
     FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with the columns url, visits, last_visited, last_changed,
-    topic_relevance (0 to 1), hub_depth and is_hub. Only url must be there; --column names columns that are called
-    otherwise. Several files, folders and patterns such as 'known/**/*.csv' are read as one; `-` is standard input. Times
-    without a zone are taken as UTC. If several rows have the same URL, the last one counts.
+    topic_relevance (0 to 1), hub_depth and is_hub. Only url is required; --column maps other names. Several files, folders
+    and patterns such as 'known/**/*.csv' are read as one; `-` is standard input. Times without a zone are UTC. If several
+    rows have the same URL, the last one counts.
 
-    Or use --store to rank the URLs that crawls have found, and --enqueue to have the plan fetched, in its order.
+    --store ranks the URLs that crawls have found instead, and --enqueue schedules them for crawl --due.
     """
     if options.sql is not None:
         if files or options.store:

@@ -114,10 +114,9 @@ class _ExplainOptions(_RunOptions):
 @takes(options=StoreOptions)
 @output_options
 def runs(options: StoreOptions) -> None:
-    """List the crawls of a store: what each is about, when it was begun, how many pages it has fetched, why it stopped.
+    """List the crawls of a store: topic, start, number of pages, why each stopped.
 
-    Of a crawl that is worked on, the number of its processes, their rate and their last sign of life. Times are UTC. With a command, change
-    the store.
+    A running crawl also has the number of its processes, their rate and their last heartbeat. Times are UTC.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
@@ -144,7 +143,7 @@ def delete(number: int, options: StoreOptions) -> None:
 @runs.command(examples=("honeyguide runs compact",))
 @takes(options=StoreOptions)
 def compact(options: StoreOptions) -> None:
-    """Make the file of a store as small as what it holds; needs as much room again while it works."""
+    """Return unused space of a store to the disk; needs as much space again while it works."""
     before, after = compact_store(chosen_store(options))
     note(f"{store_name(chosen_store(options))} has {after / 1e6:,.1f} MB, and had {before / 1e6:,.1f} MB")
 
@@ -175,14 +174,12 @@ class _PageOptions(_RunOptions):
         "--min-relevance N", "Only pages with a topic_relevance of at least N.", type=Number(0, 1)
     )
     rule: str | None = option(
-        "--rule ID", "Only pages with this rule among their points; with out, URLs that it rejected."
+        "--rule ID", "Only pages with this rule among their points; export out: URLs that it rejected."
     )
     path: str | None = option("--path PATTERN", "Only pages whose path matches.")
     lang: str | None = option("--lang CODE", "Only pages that declare this language, such as en.")
     changed: bool = option("--changed", "Only visits that found a page new or changed.")
-    top: int | None = option(
-        "--top N", "The N best pages: no lists of pages, and of pages that say the same one.", type=COUNT
-    )
+    top: int | None = option("--top N", "The N best pages, without lists of pages and copies.", type=COUNT)
     lists: bool = option("--lists", "With --top: lists of pages, too.")
     content: str | None = content_option()
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
@@ -229,9 +226,8 @@ _OF_PAGES = (
 def export(what: str, options: _PageOptions) -> None:
     """Write what a crawl found: pages, links, external links, or rejected URLs.
 
-    `out` lists the rejected URLs, each with the rule that decided. Pages are the records that crawl writes; their content comes
-    from the store, which keeps pages as they were read, and nothing is fetched. Links are all URLs that the crawl met, in the
-    order of discovery; external links lead to other sites, each with the number of pages that link it.
+    pages are the records that crawl writes; nothing is fetched. links are all URLs that the crawl met, in the order of discovery.
+    external are links to other sites, each with the number of pages that link it. out are the rejected URLs, each with its rule.
     """
     if what == "pages":
         _write_pages(options)
@@ -248,7 +244,9 @@ def export(what: str, options: _PageOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _RescoreOptions(_PageOptions):
-    topic: str | None = option("--topic PATTERN", f"What pages are scored by{INSIDE_WORDS}.", required=True)
+    topic: str | None = option(
+        "--topic PATTERN", f"What pages are scored by, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
+    )
     related: tuple[str, ...] = option("--related TERM", "A term near to the topic; may be repeated.")
     profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
 

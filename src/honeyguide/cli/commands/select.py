@@ -106,7 +106,7 @@ class _SourceOptions:
     demo: bool = option("--demo", "Use the homepage of a made-up company that comes with Honeyguide.")
     base: str | None = option(
         "--base URL",
-        "The page's address; for FILE, the page of rows that name none.  [default: its canonical link]",
+        "The page's address; for FILE, the page of rows without one.  [default: its canonical link]",
         callback=address,
     )
 
@@ -152,8 +152,7 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
     record, chosen or not.
 
     FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with a link in each row: page and url, and anchor, title,
-    rel, context and position where they are known; --column names columns that are called otherwise. Each page is
-    treated as if it were alone. The rows of one page must be adjacent.
+    rel, context and position if they are known; --column maps other names. The rows of one page must be adjacent.
     """
     profile, everything = choice.load(), options.everything
     kind = options.input_format or (None if file is None else kind_of(file))

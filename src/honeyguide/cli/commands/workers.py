@@ -43,9 +43,9 @@ _TABLE = (
 @takes(options=StoreOptions)
 @output_options
 def workers(options: StoreOptions) -> None:
-    """List the processes that work on the crawls of a store: where each is, its rate, its last sign of life.
+    """List the processes that work on the crawls of a store: machine, rate, last heartbeat.
 
-    A process that is gone is not listed; one of another machine is listed until its last sign of life is a minute old. Times are UTC.
+    A killed process of another machine stays in the list for a minute. Times are UTC.
     """
     if click.get_current_context().invoked_subcommand is None:
         records = list_workers(options.store)
@@ -56,7 +56,7 @@ def workers(options: StoreOptions) -> None:
 @click.argument("number", metavar="[RUN]", type=COUNT, required=False)
 @takes(options=StoreOptions)
 def stop(number: int | None, options: StoreOptions) -> None:
-    """Ask the processes of all crawls of a store, or of one, to stop, on whichever machine they are.
+    """Stop the processes of all crawls of a store, or of one, on every machine.
 
     RUN is the number that runs shows. Each process requests nothing more, commits what it has fetched, and ends within seconds; the same
     crawl command resumes.

@@ -143,7 +143,7 @@ def score() -> None:
 @dataclass(frozen=True, slots=True)
 class _TopicOptions:
     topic: str = option(
-        "--topic PATTERN", f"A regular expression: words, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
+        "--topic PATTERN", f"A regular expression, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
     )
     profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
 
@@ -206,11 +206,10 @@ class _LinkFileOptions(_TopicOptions):
 @verbose_option
 @output_options
 def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
-    """Score the links of files: a row each, with url, and anchor, context and position where they are known.
+    """Score the links of files: one row each, with url, and anchor, context and position if they are known.
 
     FILE is CSV, JSON lines or Parquet, also as .gz or .zst; several files, folders and patterns are read as one, `-` is
-    standard input. Only url must be there; --column names columns that are called otherwise. Links are printed in the
-    order of the files, or with --top the best first.
+    standard input. --column maps other names. Links are printed in the order of the files, or with --top the best first.
     """
     check_kinds(files, options.input_format)
     # In a terminal, lines that are no table appear while rows are read, so that no progress is needed.
