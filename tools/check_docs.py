@@ -33,6 +33,14 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WIDTHS = (390, 1280)
 SCHEMES = ("light", "dark")
 GENERATED = "Written by tools/make_reference.py"
+GUIDE = (
+    "README.md",
+    "docs/index.md",
+    "docs/tutorial.md",
+    "docs/guides/",
+    "docs/concepts/",
+    "docs/reference/",
+)
 NO_PROSE = re.compile(r"^(```+).*?^\1 *$|<!--.*?-->|(?<=\])\([^)\s]+\)", re.MULTILINE | re.DOTALL)
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -45,7 +53,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 def count_words(text: str) -> int:
-    """Count the words of a page: no listings, no comments, no targets of links, no lines of tables."""
+    """Count the words of a page: no listings, no comments, no targets of links, no rulers of tables."""
     return sum(any(letter.isalnum() for letter in word) for word in NO_PROSE.sub("", text).split())
 
 
@@ -63,6 +71,8 @@ def words() -> Iterator[str]:
         yield from (f"{count:7,}  {name}" for name, count in counts.items())
         yield f"{sum(counts.values()):7,}  {title}\n"
         total += sum(counts.values())
+    guide = sum(count_words(text) for name, text in texts.items() if name.startswith(GUIDE))
+    yield f"{guide:7,}  README, index, tutorial, guides, concepts and reference"
     yield f"{total:7,}  together"
 
 

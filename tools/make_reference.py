@@ -16,7 +16,7 @@ import tomllib
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from types import UnionType
+from types import ModuleType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Union, get_args, get_origin
 
 import click
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FORMAT_HELP = "How to print; a table in a terminal, JSON lines otherwise."
-COMMON_FROM = 3  # commands with the same option, which is then explained once
+COMMON_FROM = 2  # commands with the same option, which is then explained once
 STUB = Path(honeyguide.__file__).with_name("__init__.pyi")
 SCHEMAS = STUB.with_name("schemas")
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -268,7 +268,7 @@ def command_line() -> str:
     common = [row for row, times in rows.items() if times >= COMMON_FROM]
     for path, command in commands:
         lines += _command(path, command, common)
-    lines += ["## Common options", "", "Commands refer to these options if they have this meaning.", ""]
+    lines += ["## Common options", "", "Several commands have these options with the same meaning.", ""]
     return "\n".join([*lines, "| option | meaning |", "|---|---|", *common, ""])
 
 
@@ -308,10 +308,8 @@ def _command(path: tuple[str, ...], command: click.Command, common: list[str]) -
         yield from [f"[Common options](#common-options): {names}.", ""]
     if isinstance(command, click.Group):
         context = click.Context(command)
-        for name in command.list_commands(context):
-            child = command.get_command(context, name)
-            yield f"- [`{name}`](#{'-'.join((*path, name))}): {child.get_short_help_str(200) if child else ''}"
-        yield ""
+        links = [f"[`{name}`](#{'-'.join((*path, name))})" for name in command.list_commands(context)]
+        yield from [f"Commands: {', '.join(links)}.", ""]
     examples = getattr(command, "examples", ())
     if examples:
         yield from ["Examples:", "", "```text", *examples, "```", ""]
@@ -353,7 +351,7 @@ def _option(option: click.Option) -> str:
 
 def _choices(option: click.Option) -> str:
     if isinstance(option.type, click.Choice):
-        return " or ".join(f"`{choice}`" for choice in option.type.choices)
+        return ", ".join(f"`{choice}`" for choice in option.type.choices)
     return option.type.name.upper()
 
 
@@ -363,40 +361,71 @@ def _choices(option: click.Option) -> str:
 def records() -> str:
     """Write the page about records: the tables of fields, in the frame of records_page.md."""
     page = Path(__file__).with_name("records_page.md").read_text("utf-8")
-    for module in (record_fields, record_answers):
-        # The field of `OutputRecord` is listed with every record.
-        for name in re.findall(
-            r"^class ((?!OutputRecord)\w+)\(\w+\):$", inspect.getsource(module), re.MULTILINE
-        ):
-            if f"{{{name}}}" not in page:
-                raise LookupError(f"records_page.md has no place for {name}")
-            page = page.replace(f"{{{name}}}", "\n".join(_record(getattr(module, name))))
-    return page.replace("{UrlSignals}", "\n".join(_record(UrlSignals)))
+    kinds = [*_record_kinds(record_fields), *_record_kinds(record_answers), UrlSignals]
+    shared = _shared_fields(kinds)
+    for kind in kinds:
+        if f"{{{kind.__name__}}}" not in page:
+            raise LookupError(f"records_page.md has no place for {kind.__name__}")
+        page = page.replace(f"{{{kind.__name__}}}", "\n".join(_record(kind, shared)))
+    rows = [f"| `{name}` | {kind} | {about} |" for (name, about), kind in shared.items()]
+    return page.replace("{shared}", "\n".join(["| field | type | meaning |", "|---|---|---|", *rows]))
 
 
-def _record(kind: type) -> Iterator[str]:
-    """Write the fields of a record; the comment beside a field is its sentence."""
-    yield from [
-        f"**{kind.__name__}**: {inspect.getdoc(kind)}",
-        "",
-        "| field | type | meaning |",
-        "|---|---|---|",
-    ]
+def _record_kinds(module: ModuleType) -> list[type]:
+    """List the records of a module; the field of `OutputRecord` is explained at the top of the page."""
+    names = re.findall(r"^class ((?!OutputRecord)\w+)\(\w+\):$", inspect.getsource(module), re.MULTILINE)
+    return [getattr(module, name) for name in names]
+
+
+def _rows(kind: type) -> dict[tuple[str, str], str]:
+    """Give the type of each field, by its name and its sentence, which is the comment beside it."""
     about = sentences(kind)
-    for name, hint in record_fields.fields(kind).items():
-        yield f"| `{name}` | {_field_type(hint)} | {about[name]} |"
+    hints = {name: hint for name, hint in record_fields.fields(kind).items() if name != "schema"}
+    return {(name, about[name]): _field_type(hint) for name, hint in hints.items()}
+
+
+def _shared_fields(kinds: list[type]) -> dict[tuple[str, str], str]:
+    """Give the fields that several records have with the same meaning; `?` if the value may be null in one of them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for kind in kinds:
+        for field, typed in _rows(kind).items():
+            found.setdefault(field, []).append(typed)
+    shared: dict[
+        str, tuple[str, str]
+    ] = {}  # a name with two meanings is shared with the more frequent one only
+    for field in sorted(found, key=lambda field: (-len(found[field]), field)):
+        if len(found[field]) > 1:
+            shared.setdefault(field[0], field)
+    return {field: max(found[field], key=len) for _, field in sorted(shared.items())}
+
+
+def _record(kind: type, shared: dict[tuple[str, str], str]) -> Iterator[str]:
+    """Write a record: its sentence, a table of its own fields, the names of those that it shares."""
+    yield from [f"**{kind.__name__}**: {inspect.getdoc(kind)}", ""]
+    rows = _rows(kind)
+    own = [
+        f"| `{name}` | {typed} | {about} |"
+        for (name, about), typed in rows.items()
+        if (name, about) not in shared
+    ]
+    if own:
+        yield from ["| field | type | meaning |", "|---|---|---|", *own]
+    names = ", ".join(f"`{field[0]}`" for field in rows if field in shared)
+    if names:
+        yield from ["", f"[Shared](#shared-fields): {names}."]
 
 
 def _field_type(hint: Any) -> str:
+    """Write a type: `text?` may be null, `text[]` is a list."""
     if get_origin(hint) is NotRequired:
         return f"{_field_type(get_args(hint)[0])}, may be absent"
     args = get_args(hint)
     if get_origin(hint) in (UnionType, Union):
-        return f"{_field_type(args[0])} or null"
+        return f"{_field_type(args[0])}?"
     if get_origin(hint) is Literal:
-        return " or ".join(f"`{value}`" for value in args)
+        return ", ".join(f"`{value}`" for value in args)
     if get_origin(hint) is list:
-        return f"list of {_field_type(args[0])}"
+        return f"{_field_type(args[0])}[]"
     if get_origin(hint) is dict:
         return f"{_field_type(args[1])} by name"
     plain = {str: "text", int: "integer", float: "number", bool: "boolean", datetime: "time", Any: "any"}

@@ -33,7 +33,7 @@ class VerdictFields(TypedDict):
     kind: str  # `inside`, `outside` or `skip`
     rule: str  # the rule that decided
     id: str  # id of the requirement
-    detail: str | None  # what the rule saw: the host, the extension, the scheme
+    detail: str | None  # what the rule saw, such as the host
 
 
 class SightingFields(TypedDict):
@@ -41,12 +41,12 @@ class SightingFields(TypedDict):
 
     parent: str | None  # the page
     anchor_text: str | None  # text of the link
-    position: str | None  # where on the page it is
-    lastmod: str | None  # what the sitemap says
+    position: str | None  # where on the page it is: `main`, `navigation` or `footer`
+    lastmod: str | None  # what a sitemap says
     relevance_score: Number | None  # 0 to 10
-    points: list[Point]  # what each rule paid to the score
-    bonus: list[Point]  # what is paid to the priority alone
-    lane: str | None  # the lane it queues in
+    points: list[Point]  # what each rule paid
+    bonus: list[Point]  # points for the priority alone
+    lane: str | None  # lane of the queue
 
 
 class VisitFields(TypedDict):
@@ -58,17 +58,17 @@ class VisitFields(TypedDict):
 
 
 class HistoryFields(TypedDict):
-    """What is remembered of a URL across crawls."""
+    """What is known of a URL across crawls."""
 
     first_seen: str  # when it was first met
-    seen_at: str | None  # the last visit that led to a page
-    changed_at: str | None  # when its content changed, as far as visits tell
+    seen_at: str | None  # the last visit that received a page
+    changed_at: str | None  # the last change that a visit found
     changes: int  # visits that found it changed
     unchanged: int  # visits that found it unchanged
     failures: int  # failed visits in a row
     kind: str  # `page`, `hub` or another class
-    rate: list[float] | None  # what is believed of its change rate
-    found: list[float] | None  # the same of the new links that visits find
+    rate: list[float] | None  # estimate of its change rate
+    found: list[float] | None  # estimate of the new links that visits find
     lastmod: str | None  # what a sitemap says
     moved_to: str | None  # where it redirects to
 
@@ -77,90 +77,90 @@ class ExplainRecord(OutputRecord):
     """`explain`: what a crawl knows of a URL."""
 
     text: str  # as given
-    url: str  # the spelling that the crawl has met, if it has
+    url: str  # the normalised URL, as the crawl met it
     request_url: str | None  # the URL as it is requested
     key: str  # pages with equal keys are the same
     steps: list[UrlStep]  # what normalisation changed
     read_as: str  # `text` as a normalised URL
     run: int  # number of the crawl
-    command: str | None  # its command
+    command: str | None  # the command that began it
     verdict: VerdictFields  # what scope says
-    state: str | None  # `queued`, `leased`, `done` or `rejected`; null if it was not met
+    state: str | None  # `queued`, `leased`, `done` or `rejected`; null if not met
     relevance_score: Number | None  # of its best link, 0 to 10
-    lane: str | None  # the lane it queues in
-    priority: Number | None  # its priority there
+    lane: str | None  # lane of the queue
+    priority: Number | None  # priority in the lane
     depth: int | None  # links from a seed
-    parent: str | None  # the page whose link gave it its place
-    seen: int  # how many pages link it
+    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    seen: int  # number of pages that link it
     sightings: list[SightingFields]  # the first pages that link it
     attempts: int  # failed attempts
-    worth: list[str]  # what made its worth when it was claimed (TOPIC-4c)
-    due_at: str | None  # not before this time
-    rejected: Rejection | None  # why it was rejected, or has to wait
+    worth: list[str]  # what made its worth when it was fetched (TOPIC-4c)
+    due_at: str | None  # earliest time of the next visit
+    rejected: Rejection | None  # why it was rejected or delayed
     page: PageRecord | None  # the record of its last visit
     visits: list[VisitFields]  # all visits
-    read: PageRecord | None  # the last visit that read the page, if that is an earlier one
-    history: HistoryFields | None  # what is remembered across crawls
-    sentences: list[str]  # all of it for people
+    read: PageRecord | None  # the last visit that read the page, if it was earlier
+    history: HistoryFields | None  # what is known across crawls
+    sentences: list[str]  # everything as sentences
 
 
 # --- pick ---
 
 
 class EvalRecord(OutputRecord):
-    """`eval`: one site. JSON lines end with a record of the run: `kind` is `total`, and it has the sums of all sites."""
+    """`eval`: one site. The last JSON line has `kind` `total` and the sums of all sites."""
 
     kind: str  # `site`
     site: str  # host and port
     verdict: str  # `ok`, `BAD`, or `BAD, no record`
-    picks: int  # how many pages were picked, up to `--cap`
+    picks: int  # picked pages, up to `--cap`
     core: int  # core pages among them
     good: int  # core or acceptable pages among them
     junk: int  # junk among them
-    core_pages: int  # pages that the labels call core
-    labels: list[str]  # the label of each pick, in order; `unlabelled` if there is none
-    has_record: bool  # false if the picks have no record of the site
+    core_pages: int  # pages with the label core
+    labels: list[str]  # the label of each pick, in order, or `unlabelled`
+    has_record: bool  # the picks have a record of the site
 
 
 class PickExplainRecord(OutputRecord):
-    """`explain --picks` and `select --explain`: what was decided about a URL among the links of a homepage."""
+    """`explain --picks` and `select --explain`: the decision about one URL of a homepage."""
 
     text: str  # as given
     url: str  # the normalised URL
     site: str  # the site as given
-    homepage: str | None  # URL of its homepage; null if it was not read
+    homepage: str | None  # URL of its homepage, after redirects
     strategy: str  # name of the strategy
     profile: str | None  # name of the profile
-    rank: int | None  # 1 for the best of the selected; null if it is not selected
+    rank: int | None  # 1 for the best of the selected; null if not selected
     rejected: Rejection | None  # why it was not selected
-    replaced: ReplacedPage | None  # why it lost its place, and the page that took it
+    replaced: ReplacedPage | None  # why it lost its place
     replaces: list[str]  # pages whose place it took
-    candidate: CandidateRecord | None  # what was decided about the link; null if there is none
-    sentences: list[str]  # all of it for people
+    candidate: CandidateRecord | None  # the link; null if the homepage has no such link
+    sentences: list[str]  # everything as sentences
 
 
 class LearnRecord(OutputRecord):
-    """`learn`: one change of the profile that labels ask for."""
+    """`learn`: one proposed change of the profile."""
 
-    kind: str  # `rule`: other points; `bucket` or `word`: a new rule; `drop`: a rule that is removed
+    kind: str  # `rule`: other points; `bucket` or `word`: a new rule; `drop`: a removed rule
     name: str  # the rule, bucket or word
     before: Number | None  # points before; null for a new or removed rule
     points: Number | None  # points after; null for a removed rule
-    wanted: int  # core pages that the rule or word concerns
-    junk: int  # junk pages that it concerns
-    other: int  # other pages that it concerns
+    wanted: int  # core pages to which it applies
+    junk: int  # junk pages to which it applies
+    other: int  # other pages to which it applies
     sites: int  # sites of these pages
-    folds: int  # of the folds of sites, how many chose a change of it
-    sentence: str  # all of it, for people
+    folds: int  # number of folds that chose this change
+    sentence: str  # everything as a sentence
 
 
 class PickChangeRecord(OutputRecord):
     """`diff` of two files of picks: one page."""
 
     site: str  # host and port
-    url: str  # the page
+    url: str  # the normalised URL
     change: str  # `entered`, `left` or `moved`
-    reason: str  # ranks and scores, and what became of it in the file that does not have it
+    reason: str  # ranks, scores, and the decision in the file without it
 
 
 # --- plan ---
@@ -173,19 +173,19 @@ class PlanExplainRecord(OutputRecord):
     url: str  # as given
     policy: str  # the recrawl policy
     score: Number  # 0 to 100
-    level: str  # name of its level
+    level: str  # very high, high, medium, low or very low
     advice: str  # advice of the level
-    reasons: list[str]  # why it has this score, for people
+    reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # as in the plan
-    where: str  # the row of the input
+    next_due: str | None  # when a visit is worth as much as the plan's last one is now; null: never or unknown
+    where: str  # row of the input
     signals: dict[str, Any]  # what is known, by column
-    rules: list[Point]  # every rule of the card; points are null if it did not pay
-    unknown: list[str]  # facts that are not known
+    rules: list[Point]  # every rule of the card; null points: it did not apply
+    unknown: list[str]  # facts that a rule needed and did not know
 
 
 class PlanChangeRecord(OutputRecord):
-    """`diff` of two plans: one change since the earlier one. Plans in CSV name no rules: there `rule` may be null."""
+    """`diff` of two plans: one change. `rule` is null for plans in CSV, which name no rules."""
 
     url: str  # as given
     change: str  # `entered`, `left` or `changed`
@@ -193,25 +193,25 @@ class PlanChangeRecord(OutputRecord):
     rank_before: int | None  # rank before
     score: Number | None  # score now
     score_before: Number | None  # score before
-    reasons: list[str]  # a sentence if points alone do not explain it; the reasons of the points
-    points: list[Point]  # rules whose points differ; of a URL that entered, all that pay now
+    reasons: list[str]  # the reasons of these points, or another reason
+    points: list[Point]  # rules whose points differ; all rules of a URL that entered
 
 
 class OutcomeRecord(OutputRecord):
     """`simulate recrawl`: one policy, or bound, in one world with one budget."""
 
     world: str  # name of the world
-    budget: str  # fetches in a time
+    budget: str  # number of fetches and their period
     policy: str  # name of the policy or bound
     is_reference: bool  # true for a bound
-    freshness: float  # share of pages, weighted by importance, whose copy matches the live page
+    freshness: float  # share of fresh copies, weighted by importance
     freshness_late: float  # the same in the second half
     of_best: float | None  # share of the best possible
-    of_all_knowing: float | None  # share of what knowing every change would give
-    mean_age_h: float | None  # hours that copies were out of date, on average
+    of_all_knowing: float | None  # share of the value with perfect knowledge of changes
+    mean_age_h: float | None  # mean hours that copies were out of date
     nothing_share: float | None  # share of fetches that found nothing new
     discovery_h: float | None  # hours until a new page is fetched
-    fetches: int | None  # how many fetches
+    fetches: int | None  # number of fetches
     days: list[float]  # freshness of the first five days
     curve: list[float]  # freshness of equal parts of the run
     hosts: dict[str, int]  # fetches by host
@@ -221,12 +221,12 @@ class ReplayRecord(OutputRecord):
     """`simulate crawl`: what one traversal finds among the pages that a store keeps."""
 
     traversal: str  # name of the traversal
-    topic: str | None  # what it looked for
-    fetched: int  # pages that it went to
-    relevant: int  # of these, pages about the topic, copies once
+    topic: str | None  # what it is about
+    fetched: int  # fetched pages
+    relevant: int  # fetched pages about the topic, without copies
     relevant_100: int  # the same among the first 100
     relevant_300: int  # the same among the first 300
-    missing: int  # of `fetched`, pages that the store does not keep: they count as not found
+    missing: int  # fetched pages that the store does not keep; they are not in `relevant`
 
 
 # --- tools ---
@@ -235,18 +235,18 @@ class ReplayRecord(OutputRecord):
 class ListedLinkRecord(OutputRecord):
     """`links`: one URL of a page; a link that is no URL comes last."""
 
-    url: str  # the normalised URL, or the text of the href
+    url: str  # the normalised URL; for a link that is no URL, the text of its href
     request_url: str | None  # the URL as it is requested
-    anchor_text: str | None  # text of the first occurrence that has one
-    title: str | None  # title attribute
-    rel: str | None  # rel attribute
-    position: str | None  # `main`, `navigation` or `footer`: the first of these where the page has the link
+    anchor_text: str | None  # text of the link
+    title: str | None  # title attribute of the link
+    rel: str | None  # rel attribute, such as `nofollow`
+    position: str | None  # where on the page it is: `main`, `navigation` or `footer`
     context: str | None  # text around it
     occurrences: int | None  # how often the page links it
     verdict: str  # `inside`, `outside` or `skip`
     rule: str  # the rule that decided
-    detail: str | None  # what the rule saw
-    positions: list[str]  # all positions where the page has the link, in its order
+    detail: str | None  # what the rule saw, such as the host
+    positions: list[str]  # all positions of the link on its page, in order
     menus: list[str]  # labels of the submenus that list it
     headings: list[str]  # headings of the groups of cards that list it
 
@@ -258,12 +258,12 @@ class LinkScoreRecord(OutputRecord):
     anchor_text: str | None  # as given
     context: str | None  # as given
     relevance_score: Number  # 0 to 10
-    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
-    action: str | None  # what follows in traversal `hybrid`: `deep`, `broad`, `tail`, or `skip`: not followed
+    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    action: str | None  # lane in traversal `hybrid`: `deep`, `broad`, `tail`; `skip`: not followed
     position: str | None  # as given
-    reasons: list[str]  # why it has this score, for people
+    reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    unknown: list[str]  # facts that are not known
+    unknown: list[str]  # facts that a rule needed and did not know
 
 
 class PageScoreRecord(OutputRecord):
@@ -272,13 +272,13 @@ class PageScoreRecord(OutputRecord):
     url: str  # the normalised URL
     title: str | None  # title of the page
     relevance_score: Number  # 0 to 10
-    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
-    action: str | None  # what follows for its links in traversal `hybrid`: `exhaust`, `expand` or `keep`
-    reasons: list[str]  # why it has this score, for people
+    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    action: str | None  # what happens to its links in traversal `hybrid`: `exhaust`, `expand` or `keep`
+    reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    topic_relevance: Number | None  # 0 to 1: whether it is about the topic; from 0.5 on it is
-    topic_points: list[Point]  # what each rule paid for that
-    unknown: list[str]  # facts that are not known
+    topic_relevance: Number | None  # 0 to 1: from 0.5 on, the page is about the topic; null like the score
+    topic_points: list[Point]  # what each rule paid to `topic_relevance`
+    unknown: list[str]  # facts that a rule needed and did not know
 
 
 class UrlVerdictRecord(OutputRecord):
@@ -289,7 +289,7 @@ class UrlVerdictRecord(OutputRecord):
     verdict: str  # `inside`, `outside` or `skip`
     rule: str  # the rule that decided
     id: str  # id of the requirement
-    detail: str | None  # what the rule saw
+    detail: str | None  # what the rule saw, such as the host
 
 
 class UrlRecord(OutputRecord):
@@ -317,8 +317,8 @@ class ProfileCheckRecord(OutputRecord):
     """`profile check`: one file."""
 
     file: str  # as given
-    ok: bool  # whether it can be loaded
+    ok: bool  # it can be loaded
     name: str | None  # its name
     hash: str | None  # hash of its content
-    replaced: list[str]  # cards and lists of its parent that it replaces as a whole
+    replaced: list[str]  # cards and lists of its parent that it replaces whole
     problems: list[str]  # one sentence each

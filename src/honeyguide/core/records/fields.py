@@ -28,15 +28,15 @@ class Point(TypedDict):
     """What one rule paid; the points of a score add up to it."""
 
     rule: str  # id of the rule
-    points: Number  # what it paid; below 0 it took
-    reason: str  # the sentence for people
+    points: Number  # what it paid; negative if it took points away
+    reason: str  # the reason as a sentence
 
 
 class Rejection(TypedDict):
     """Why something was rejected."""
 
     rule: str  # id of the rule, filter or limit
-    reason: str  # the sentence for people
+    reason: str  # the reason as a sentence
 
 
 # --- pick ---------------------------------------------------------------------------------------------------------
@@ -50,31 +50,31 @@ class HeadRecord(TypedDict):
 
 
 class CandidateRecord(TypedDict):
-    """One link of a page and all that was decided about it (PICK-20). `select` adds `schema`, and `page` for files of links."""
+    """One link of a homepage, with the decision (PICK-20). `select` adds `schema`, and `page` for files of links."""
 
     url: str  # the normalised URL; for a link that is no URL, the text of its href
-    anchor_text: str | None  # the first text of the link that is not empty
-    title: str | None  # the first title attribute of the link that is not empty
+    anchor_text: str | None  # text of the link
+    title: str | None  # title attribute of the link
     base_domain: str | None  # host of the URL, without `www.`
-    head_data: HeadRecord | None  # title and description of the linked page; null unless its head was read
-    position: str | None  # `main`, `navigation` or `footer`, the first where the page has it; else `sitemap`
-    rank: int | None  # 1 for the best of the selected; null for the others
+    head_data: HeadRecord | None  # of the linked page; null unless its head was read
+    position: str | None  # `main`, `navigation` or `footer`: the first of these where the page has the link; else `sitemap`
+    rank: int | None  # 1 for the best of the selected; null if not selected
     category: str | None  # the rule of the card's first group that paid: A, B, C, U, T, D for `rules`
     bucket: str | None  # what the page is: services, about, blog, …
     score: Number | None  # the score that decides, on the scale of the strategy's card
-    intrinsic_score: Number | None  # 0 to 10, where the strategy has that card (PICK-12)
-    contextual_score: Number | None  # 0 to 1, where the strategy has a query (PICK-13)
-    total_score: Number | None  # 0 to 1, where the strategy has that card (PICK-14)
-    matched: list[str]  # words of the query that were found, where the strategy has one
+    intrinsic_score: Number | None  # 0 to 10 (PICK-12); null if the strategy has no such card
+    contextual_score: Number | None  # 0 to 1 (PICK-13); null if the strategy has no query
+    total_score: Number | None  # 0 to 1 (PICK-14); null if the strategy has no such card
+    matched: list[str]  # words of the query that were found
     selection_reason: str | None  # bucket and tags in short: `services-slug+high-bm25`
-    reasons: list[str]  # why it has this score, for people
+    reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid to `score`
-    parts: dict[str, list[Point]]  # the points of the other scores, by name of the card
+    parts: dict[str, list[Point]]  # points of the other scores, by card
     rejected: Rejection | None  # why it was not selected
-    unknown: list[str]  # facts that a rule needs and that are not known
-    positions: list[str]  # all positions where the page has the link, in its order; rules read them all
-    menus: list[str]  # labels of the submenus that list it; rules read them all
-    headings: list[str]  # headings of the groups of cards that list it; rules read them all
+    unknown: list[str]  # facts that a rule needed and did not know
+    positions: list[str]  # all positions of the link on its page, in order
+    menus: list[str]  # labels of the submenus that list it
+    headings: list[str]  # headings of the groups of cards that list it
 
 
 class KeywordEvidence(TypedDict):
@@ -85,38 +85,38 @@ class KeywordEvidence(TypedDict):
 
 
 class SelectedRecord(TypedDict):
-    """A selected page. The fields from `markdown` on are there with `--content`."""
+    """A selected page. `markdown` and the fields after it need `--content`."""
 
     rank: int | None  # 1 for the best
     url: str  # the normalised URL
-    category: str | None  # as in the candidate
-    bucket: str | None  # as in the candidate
-    score: Number | None  # as in the candidate
-    reasons: list[str]  # why it has this score, for people
+    category: str | None  # as in CandidateRecord
+    bucket: str | None  # as in CandidateRecord
+    score: Number | None  # as in CandidateRecord
+    reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
     title: str | None  # title of the page
     text_chars: int | None  # characters of main text
     status: int | None  # HTTP status
-    markdown: NotRequired[str]  # the main content as Markdown
+    markdown: NotRequired[str]  # with `--content`: the main content as Markdown
     text: NotRequired[str]  # with `--content text`: the same without markup
-    is_cut: NotRequired[bool]  # whether a limit cut it
+    is_cut: NotRequired[bool]  # with `--content`: a limit cut it
     headings: NotRequired[list[str]]  # its headings
     keywords: NotRequired[list[str]]  # keywords of the profile that were found
     evidence: NotRequired[list[KeywordEvidence]]  # the words around each keyword
 
 
 class PickOptions(TypedDict):
-    """What a pick depends on besides strategy and profile; null if not given."""
+    """Options of the command, by name; null if not given."""
 
     cap: int | None  # `--cap`
     query: str | None  # `--query`
     include: list[str]  # `--include`
     exclude: list[str]  # `--exclude`
-    scope: str | None  # `--scope`; null is that of the strategy
+    scope: str | None  # `--scope`; null: that of the strategy
     want: list[str]  # `--want`
     never: list[str]  # `--never`
     content: str | None  # `--content`: `markdown` or `text`
-    render: str | None  # `--render`; null is `never`
+    render: str | None  # `--render`; null: `never`
 
 
 class SkippedLink(TypedDict):
@@ -127,11 +127,11 @@ class SkippedLink(TypedDict):
 
 
 class ReplacedPage(TypedDict):
-    """A selected page that did not keep its place."""
+    """A selected page that lost its place."""
 
     url: str  # the page
-    reason: str  # why it is left out
-    by: str | None  # the page that took its place; null if there was none
+    reason: str  # why
+    by: str | None  # the page that took its place
 
 
 class PickRecord(OutputRecord):
@@ -140,20 +140,20 @@ class PickRecord(OutputRecord):
     site: str  # the site as given
     homepage: str | None  # URL of its homepage, after redirects
     status: str  # see below
-    reason: str | None  # why the status is not `ok`; with `ok`, what to know of the links
+    reason: str | None  # why the status is not `ok`; with `ok`, a remark about the links
     strategy: str  # name of the strategy
     profile: str | None  # name of the profile
     profile_hash: str | None  # hash of the profile's content
-    options: PickOptions  # what else the pick depends on
+    options: PickOptions  # other settings of the pick
     title: str | None  # title of the homepage
     selected: list[SelectedRecord]  # the selected pages
     candidates: list[CandidateRecord]  # every link of the homepage
     skipped: list[SkippedLink]  # links that lead to no page
-    counts: dict[str, int]  # links, by what became of them; see below
-    replaced: list[ReplacedPage]  # selected pages that were dead, empty or not what they seemed (PICK-21)
+    counts: dict[str, int]  # links by outcome, see below
+    replaced: list[ReplacedPage]  # pages that lost their place: dead, empty, not as expected (PICK-21)
     requests: int  # requests for pages and heads of this site
-    elapsed_s: NotRequired[float]  # seconds it took; absent with `--no-timings`
-    input: NotRequired[dict[str, str]]  # the other columns of the site's row in the list; absent without any
+    elapsed_s: NotRequired[float]  # seconds; absent with `--no-timings`
+    input: NotRequired[dict[str, str]]  # other columns of the site's row in the list; absent if none
 
 
 # --- crawl --------------------------------------------------------------------------------------------------------
@@ -166,11 +166,11 @@ class LinkRecord(TypedDict):
     anchor_text: str | None  # text of the link
     context: str | None  # text around it
     relevance_score: Number  # 0 to 10
-    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4) or Irrelevant
-    action: str  # what follows from the score alone: the lane of the crawl's traversal, `skip` if it is not followed
-    position: str | None  # `main`, `navigation` or `footer`
-    rel: str | None  # the first rel attribute that is not empty: `nofollow`
-    reasons: list[str]  # why it has this score, for people
+    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    action: str  # lane of the link by its score; `skip`: not followed
+    position: str | None  # where on the page it is: `main`, `navigation` or `footer`
+    rel: str | None  # rel attribute, such as `nofollow`
+    reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
 
 
@@ -178,46 +178,46 @@ class PageRecord(OutputRecord):
     """One page that was requested, in the order of the requests."""
 
     url: str  # the URL that was queued
-    final_url: str | None  # where redirects led, if there were any
+    final_url: str | None  # where redirects led; null without redirects
     status: int | None  # HTTP status; null if there was no response
     depth: int  # links from a seed
-    parent: str | None  # the page whose link gave it its place; null for seeds and pages of sitemaps
-    relevance_score: Number | None  # 0 to 10; null without a topic, and where there was nothing to read
-    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3, 4) or Irrelevant
-    reasons: list[str]  # why it has this score; why it was rejected, or its links are not followed
-    points: list[Point]  # what each rule paid; a rule that rejected the page, or its links, paid 0
-    topic_relevance: Number | None  # 0 to 1: is it about the topic? from 0.5 on; null like the score
-    topic_points: list[Point]  # what each rule paid for that
-    action: str  # what is done with its links, see below
-    change: str | None  # since the last visit: `new`, `changed`, `unchanged`; null if no page came
-    lane: str  # the lane it queued in
-    priority: Number  # its priority there
+    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    relevance_score: Number | None  # 0 to 10; null without a topic or content
+    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    reasons: list[str]  # why it has this score, was rejected, or its links are not followed
+    points: list[Point]  # what each rule paid; a rule that rejected the page or its links paid 0
+    topic_relevance: Number | None  # 0 to 1: from 0.5 on, the page is about the topic; null like the score
+    topic_points: list[Point]  # what each rule paid to `topic_relevance`
+    action: str  # what happens to its links, see below
+    change: str | None  # since the last visit: `new`, `changed`, `unchanged`; null if no page was received
+    lane: str  # lane of the queue
+    priority: Number  # priority in the lane
     title: str | None  # title of the page
     fetched_at: str  # when
     elapsed_s: float | None  # seconds the response took
-    digest: str | None  # of the main content; pages with equal digests have the same content
-    canonical: str | None  # the URL that the page names as its own; null if it names none
-    language: str | None  # as the page declares it, such as `en` or `pt-br`
-    language_group: str | None  # the same for versions of a page in other languages (hreflang)
-    robots: str | None  # what meta robots and X-Robots-Tag say: `noindex, nofollow`
-    duplicate_of: str | None  # an earlier page that says the same, or the canonical URL of another
+    digest: str | None  # hash of the main content
+    canonical: str | None  # the URL that the page names as its own
+    language: str | None  # as the page declares it, such as `pt-br`
+    language_group: str | None  # equal for translations of a page (hreflang)
+    robots: str | None  # meta robots and X-Robots-Tag, such as `noindex, nofollow`
+    duplicate_of: str | None  # an earlier page with the same content, or the canonical URL
     links: NotRequired[list[LinkRecord] | None]  # with `--links`
-    markdown: NotRequired[str | None]  # with `--content`: the main content; null where it was not kept
+    markdown: NotRequired[str | None]  # with `--content`: the main content as Markdown
     text: NotRequired[str | None]  # with `--content text`: the same without markup
-    is_cut: NotRequired[bool | None]  # with `--content`: whether a limit cut the content
+    is_cut: NotRequired[bool | None]  # with `--content`: a limit cut it
 
 
 class ChunkRecord(OutputRecord):
-    """`export pages --chunks`: a piece of a page."""
+    """`export pages --chunks`: one chunk of a page."""
 
-    id: str  # the same as long as URL, headings and text are the same
+    id: str  # equal as long as URL, headings and text are equal
     url: str  # of the page
     title: str | None  # of the page
-    language: str | None  # of the page, as it declares it
+    language: str | None  # of the page
     relevance_score: Number | None  # of the page
     topic_relevance: Number | None  # of the page
-    headings: list[str]  # the headings above the piece, from the first level on
-    place: int  # 1 for the first piece of the page
+    headings: list[str]  # the headings above the chunk, outermost first
+    place: int  # 1 for the first chunk of the page
     text: str  # Markdown
 
 
@@ -226,14 +226,14 @@ class QueueRecord(OutputRecord):
 
     url: str | None  # the normalised URL
     state: str  # `queued`, `leased`, `done` or `rejected`
-    lane: str | None  # the lane it queues in
-    priority: Number | None  # its priority there
+    lane: str | None  # lane of the queue
+    priority: Number | None  # priority in the lane
     relevance_score: Number | None  # of its best link, 0 to 10
     depth: int  # links from a seed
-    parent: str | None  # the page whose link gave it its place
-    seen: int  # how many pages link it
-    rule: str | None  # the rule that rejected it, or made it wait
-    reason: str | None  # the sentence of that rule
+    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    seen: int  # number of pages that link it
+    rule: str | None  # the rule that rejected or delayed it
+    reason: str | None  # the reason as a sentence
     request_url: str | None  # the URL as it is requested
 
 
@@ -242,52 +242,52 @@ class ExternalRecord(OutputRecord):
 
     url: str | None  # the normalised URL
     site: str | None  # its host and port
-    seen: int  # how many pages link it
+    seen: int  # number of pages that link it
     parent: str | None  # the first page that does
-    request_url: str | None  # the URL as it would be requested
+    request_url: str | None  # the URL as it is requested
 
 
 class RejectedRecord(OutputRecord):
     """`export out`: one URL that was rejected."""
 
     url: str | None  # the normalised URL
-    rule: str | None  # the rule that rejected it
-    reason: str | None  # the sentence of that rule
+    rule: str | None  # the rule that rejected or delayed it
+    reason: str | None  # the reason as a sentence
     depth: int  # links from a seed
-    parent: str | None  # the page whose link gave it its place
-    seen: int  # how many pages link it
-    request_url: str | None  # the URL as it would be requested
+    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    seen: int  # number of pages that link it
+    request_url: str | None  # the URL as it is requested
 
 
 class RunRecord(OutputRecord):
     """`runs`: one crawl of a store."""
 
-    run: int  # its number
+    run: int  # number of the crawl
     command: str | None  # the command that began it
     topic: str | None  # what it is about
     profile: str | None  # name of the profile
     profile_hash: str | None  # hash of the profile's content, without the topic
-    fetched: int  # how many requests for pages it made
+    fetched: int  # requests for pages
     started_at: str  # when it began
-    updated_at: str  # when it was last worked on
-    stopped: str | None  # why it stopped; null while a process works on it, or if that was killed
-    workers: int  # how many processes work on it
-    pages_per_s: Number  # what they fetch together, since each began
-    seen_at: str | None  # the last sign of life of any of them; null: nobody works on it
+    updated_at: str  # when it last made progress
+    stopped: str | None  # why it stopped; null while it runs, or if it was killed
+    workers: int  # number of its processes
+    pages_per_s: Number  # pages in a second, since the start
+    seen_at: str | None  # last heartbeat; null if nothing runs
 
 
 class WorkerRecord(OutputRecord):
     """`workers`: one process that works on a crawl."""
 
     worker: int  # its number
-    run: int | None  # the crawl, by the number that runs shows
+    run: int | None  # number of the crawl
     host: str  # the machine
-    pid: int  # the number of the process there
-    pages: int  # how many it has fetched, as of its last sign of life
-    pages_per_s: Number  # since it began
+    pid: int  # process id
+    pages: int  # pages fetched, as of the last heartbeat
+    pages_per_s: Number  # pages in a second, since the start
     started_at: str  # when it began
-    seen_at: str  # its last sign of life, which it gives every few seconds
-    stopping: bool  # whether it was asked to stop
+    seen_at: str  # last heartbeat; null if nothing runs
+    stopping: bool  # it was asked to stop
 
 
 # --- plan ---------------------------------------------------------------------------------------------------------
@@ -300,9 +300,9 @@ class PlanRecord(OutputRecord):
     url: str  # as given
     score: Number  # 0 to 100
     level: str  # very high, high, medium, low or very low
-    reasons: list[str]  # why it has this score, for people
-    points: list[Point]  # what each rule paid, also the quiet ones
-    next_due: str | None  # when a visit is worth as much as the plan's last one now; null: never, unknown
+    reasons: list[str]  # why it has this score, as sentences
+    points: list[Point]  # what each rule paid
+    next_due: str | None  # when a visit is worth as much as the plan's last one is now; null: never or unknown
 
 
 # --- what follows from the fields -----------------------------------------------------------------------------------
