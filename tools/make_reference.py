@@ -161,7 +161,7 @@ def _type(schema: dict[str, Any]) -> str:
         return _array(schema)
     if kind == "object":
         return _object(schema)
-    return {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}[
+    return {"string": "text", "boolean": "boolean", "integer": "integer", "number": "number"}[
         str(kind)
     ] + _bounds(schema)
 
@@ -170,7 +170,7 @@ def _array(schema: dict[str, Any]) -> str:
     items = schema["items"]
     if "enum" in items:
         return f"list of {_type(items)}"
-    inner = {"text": "words", "table": "tables", "number": "numbers"}[_type(items).partition(",")[0]]
+    inner = {"text": "words", "table": "tables", "number": "numbers"}[re.split("[ ,]", _type(items))[0]]
     return f"two {inner}" if schema.get("maxItems") == 2 else f"list of {inner}"
 
 
@@ -178,7 +178,7 @@ def _object(schema: dict[str, Any]) -> str:
     inner = schema.get("additionalProperties")
     if not isinstance(inner, dict) or not inner:
         return "condition"
-    of = _type(inner).partition(",")[0]
+    of = re.split("[,≥>]", _type(inner))[0].strip()
     return (
         f"table of {of}s by name"
         if not of.startswith("list")
@@ -189,13 +189,13 @@ def _object(schema: dict[str, Any]) -> str:
 def _bounds(schema: dict[str, Any]) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
-        return "" if high >= 1e9 else f", {low:g} to {high:g}"
+        return "" if high >= 1e9 else f", {low:g}–{high:g}"
     if low is not None:
-        return f", {low:g} or more"
+        return f" ≥{low:g}"
     above = schema.get("exclusiveMinimum")
     if above is None:
         return ""
-    return f", above {above:g}" + ("" if high is None or high >= 1e9 else f", at most {high:g}")
+    return f" >{above:g}" + ("" if high is None or high >= 1e9 else f", ≤{high:g}")
 
 
 def _conditions() -> Iterator[str]:

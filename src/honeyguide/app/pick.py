@@ -108,7 +108,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 
 class Chooser:
-    """The settings of `select_links`, read once for many pages.
+    """Settings of `select_links` for many pages.
 
     >>> chooser = Chooser(cap=1)
     >>> pages = {"https://acme.example/": '<a href="/services">Services</a> <a href="/team">Team</a>'}

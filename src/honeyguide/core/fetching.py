@@ -51,9 +51,9 @@ MAX_HEADER_CHARS = 8_000  # of one value: servers accept no more
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What opens doors: headers and logins (host, user, password), which only `origins` receive, and a proxy.
+    """Headers and logins (host, user, password), which are sent to `origins` only, and a proxy.
 
-    No value of it is part of a message or of `repr`.
+    Messages and `repr` show no value of it.
     """
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -67,7 +67,7 @@ class Access:
             raise ConfigError("access", tuple(problems))
 
     def limited_to(self, urls: Iterable[Url]) -> Access:
-        """Name those who receive it: the origins of these URLs, and https where http was named.
+        """Send it to the origins of these URLs only; an http origin includes https.
 
         >>> sorted(Access(headers=(("X-Key", "1"),)).limited_to([Url.parse("http://a.example/x")]).origins)
         ['http://a.example', 'https://a.example']

@@ -47,7 +47,7 @@ _ACTIONS = {Done: "unchanged", Retry: "retry", Dropped: "dropped"}  # where noth
 
 @dataclass(frozen=True, slots=True)
 class PageAttachments:
-    """What came with a page, for outputs that want more than its record; None where there was nothing to read.
+    """What a page had besides its record; None if nothing was read.
 
     `body` is the digest of the page's bytes, as they are or, if they were not sent because nothing changed, were.
     """

@@ -54,7 +54,7 @@ class WatchBudget:
     rounds: int | None = None
 
     def remaining(self, latest: Sequence[float], now: float) -> int:
-        """Give how many visits are left after those of the hour before `now`."""
+        """Return the visits that are left in the hour before `now`."""
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
     def free_at(self, latest: Iterable[float], now: float) -> float:
@@ -63,12 +63,12 @@ class WatchBudget:
         return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
 
     def share(self, passed_s: float) -> int:
-        """Give how many visits are due after so many seconds, at an even pace."""
+        """Return the visits that are due after so many seconds, at an even pace."""
         visits = self.per_hour * max(self.cycle_s, passed_s) / HOUR_S
         return max(1, ceil(visits - _LATE))
 
     def is_over(self, now: float, rounds: int) -> bool:
-        """Tell whether the end has come, or the rounds are done."""
+        """Tell whether the time or the rounds have ended."""
         return rounds == self.rounds or (self.until is not None and now >= self.until)
 
 

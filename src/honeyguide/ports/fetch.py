@@ -53,7 +53,7 @@ class Headers(NamedTuple):
 
 
 class Rendered(NamedTuple):
-    """That a page went through a browser: why, or why its scripts have not changed it, and what the server had sent."""
+    """How a browser rendered a page: the reason, the result, and what the server had sent."""
 
     why: Why
     sent: bytes

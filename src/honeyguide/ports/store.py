@@ -341,7 +341,7 @@ class Store(Protocol):
         """Commit: what was done until now survives the process. If that fails, none of it was done."""
 
     def close(self) -> None:
-        """Commit and let go."""
+        """Commit and close."""
 
 
 class Ranker(Protocol):

@@ -211,7 +211,7 @@ def check_names(names: list[str], where: str) -> None:
 
 
 class Rejected:
-    """Wrong rows, each with its reason, in a file beside their table; close it when all is read, then `clear` it."""
+    """Wrong rows with their reasons, in a file beside their table; call `close` at the end, then `clear`."""
 
     def __init__(self) -> None:
         self.rows = 0

@@ -268,7 +268,7 @@ def _fate(seen: PageDecision | None, run: Picked) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A run, judged: its sites, those without labels, and the figures of the first links of each homepage, to compare."""
+    """A judged run: its sites, sites without labels, and a baseline from the first links of each homepage."""
 
     sites: tuple[SiteFigures, ...]
     unlabelled: tuple[str, ...] = ()

@@ -177,7 +177,7 @@ class PlanExplainRecord(OutputRecord):
     advice: str  # advice of the level
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # when a visit is worth as much as the plan's last one is now; null: never or unknown
+    next_due: str | None  # when a visit is worth as much as the plan's last one; null: never or unknown
     where: str  # row of the input
     signals: dict[str, Any]  # what is known, by column
     rules: list[Point]  # every rule of the card; null points: it did not apply

@@ -57,7 +57,7 @@ class CandidateRecord(TypedDict):
     title: str | None  # title attribute of the link
     base_domain: str | None  # host of the URL, without `www.`
     head_data: HeadRecord | None  # of the linked page; null unless its head was read
-    position: str | None  # `main`, `navigation` or `footer`: the first of these where the page has the link; else `sitemap`
+    position: str | None  # its first position among `main`, `navigation`, `footer`; else `sitemap`
     rank: int | None  # 1 for the best of the selected; null if not selected
     category: str | None  # the rule of the card's first group that paid: A, B, C, U, T, D for `rules`
     bucket: str | None  # what the page is: services, about, blog, …
@@ -302,7 +302,7 @@ class PlanRecord(OutputRecord):
     level: str  # very high, high, medium, low or very low
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # when a visit is worth as much as the plan's last one is now; null: never or unknown
+    next_due: str | None  # when a visit is worth as much as the plan's last one; null: never or unknown
 
 
 # --- what follows from the fields -----------------------------------------------------------------------------------

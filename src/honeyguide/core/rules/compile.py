@@ -68,7 +68,7 @@ class CompiledCard:
         return scored
 
     def score_links(self, links: Sequence[Link], texts: Mapping[str, str]) -> list[Score]:
-        """Score many links at once; `texts` has folded text of which every such fact of every link is a part."""
+        """Score many links at once; `texts` contains the folded text of every fact of every link."""
         return self._together.scores(links, texts)
 
     @cached_property

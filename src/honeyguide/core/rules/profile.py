@@ -207,7 +207,7 @@ class Profile:
     def score_links(
         self, card: str, links: Sequence[Link], texts: Mapping[str, str] | None = None
     ) -> list[Score]:
-        """Score a card for many links at once; `texts` has folded text of which every such fact of every link is a part."""
+        """Score a card for many links at once; `texts` contains the folded text of every fact of every link."""
         if len(self.chains[card]) == 1:
             return self.cards[card].score_links(links, texts or {})
         return [self.score(card, Facts(link)) for link in links]

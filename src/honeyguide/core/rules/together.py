@@ -41,7 +41,7 @@ class Together:
         self._is_shared = bool(self._tests) and all(rule.per is None for rule in rules)
 
     def scores(self, links: Sequence[Link], texts: Mapping[str, str]) -> list[Score]:
-        """Score links; `texts` has folded text of which every such fact of every link is a part."""
+        """Score links; `texts` contains the folded text of every fact of every link."""
         if not links or not self._is_shared:
             return [self._score_link(link, None) for link in links]
         columns = [_answers(tests, links, texts.get(tests.field)) for tests in self._tests]
