@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Part(StrEnum):
-    """How much of a resource to fetch, and of which kind."""
+    """How much of a resource to fetch, and its kind."""
 
     PAGE = "page"  # a text document, whole; more than the policy allows is TooLarge
     HEAD = "head"  # a text document up to the end of its head, or 64 KiB (PICK-11)
