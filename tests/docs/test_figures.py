@@ -89,10 +89,14 @@ def test_every_option_is_in_the_reference(path: str) -> None:
     text = (ROOT / "docs" / "reference" / "cli.md").read_text("utf-8")
     head = text[: text.index("\n## ")]
     section = text.split(f"\n## {path}\n", 1)[1].split("\n## ", 1)[0]
+    common = text.split("\n## Common options\n", 1)[1]
     for param in COMMANDS[path].params:
         if isinstance(param, click.Option) and not param.hidden:
             for option in (*param.opts, *param.secondary_opts):
                 assert f"`{option}`" in section + head, f"{path} {option} is not documented"
+                rows = [line for line in (section + common).splitlines() if line.startswith("| `")]
+                explained = any(f"`{option}`" in row.split(" | ")[0] for row in rows) or f"`{option}" in head
+                assert explained, f"{path} {option} is named, but not explained"
 
 
 def _unknown(text: str) -> str:
