@@ -54,7 +54,7 @@ class WatchBudget:
     rounds: int | None = None
 
     def remaining(self, latest: Sequence[float], now: float) -> int:
-        """Return the visits that are left in the hour before `now`."""
+        """Return how many visits are left after those of the hour before `now`."""
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
     def free_at(self, latest: Iterable[float], now: float) -> float:
@@ -63,7 +63,7 @@ class WatchBudget:
         return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
 
     def share(self, passed_s: float) -> int:
-        """Return the visits that are due after so many seconds, at an even pace."""
+        """Return how many visits are due after so many seconds, at an even pace."""
         visits = self.per_hour * max(self.cycle_s, passed_s) / HOUR_S
         return max(1, ceil(visits - _LATE))
 

@@ -152,7 +152,8 @@ def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, opti
     record, chosen or not.
 
     FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with a link in each row: page and url, and anchor, title,
-    rel, context and position if they are known; --column maps other names. The rows of one page must be adjacent.
+    rel, context and position if they are known; --column maps other names. Each page is decided
+    by itself; the rows of one page must be adjacent.
     """
     profile, everything = choice.load(), options.everything
     kind = options.input_format or (None if file is None else kind_of(file))

@@ -40,7 +40,7 @@ class SightingFields(TypedDict):
     """A remembered page that links the URL, or a sitemap that lists it."""
 
     parent: str | None  # the page
-    anchor_text: str | None  # text of the link
+    anchor_text: str | None  # the first text of the link that is not empty
     position: str | None  # where on the page it is: `main`, `navigation` or `footer`
     lastmod: str | None  # what a sitemap says
     relevance_score: Number | None  # 0 to 10
@@ -90,11 +90,11 @@ class ExplainRecord(OutputRecord):
     lane: str | None  # lane of the queue
     priority: Number | None  # priority in the lane
     depth: int | None  # links from a seed
-    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
     seen: int  # number of pages that link it
     sightings: list[SightingFields]  # the first pages that link it
     attempts: int  # failed attempts
-    worth: list[str]  # what made its worth when it was fetched (TOPIC-4c)
+    worth: list[str]  # what made its worth when it was claimed (TOPIC-4c)
     due_at: str | None  # earliest time of the next visit
     rejected: Rejection | None  # why it was rejected or delayed
     page: PageRecord | None  # the record of its last visit
@@ -177,7 +177,7 @@ class PlanExplainRecord(OutputRecord):
     advice: str  # advice of the level
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # when a visit is worth as much as the plan's last one; null: never or unknown
+    next_due: str | None  # when a visit is worth what the plan's last one is now; null: never or unknown
     where: str  # row of the input
     signals: dict[str, Any]  # what is known, by column
     rules: list[Point]  # every rule of the card; null points: it did not apply
@@ -237,9 +237,9 @@ class ListedLinkRecord(OutputRecord):
 
     url: str  # the normalised URL; for a link that is no URL, the text of its href
     request_url: str | None  # the URL as it is requested
-    anchor_text: str | None  # text of the link
-    title: str | None  # title attribute of the link
-    rel: str | None  # rel attribute, such as `nofollow`
+    anchor_text: str | None  # the first text of the link that is not empty
+    title: str | None  # its first title attribute that is not empty
+    rel: str | None  # its first rel attribute that is not empty, such as `nofollow`
     position: str | None  # where on the page it is: `main`, `navigation` or `footer`
     context: str | None  # text around it
     occurrences: int | None  # how often the page links it

@@ -53,8 +53,8 @@ class CandidateRecord(TypedDict):
     """One link of a homepage, with the decision (PICK-20). `select` adds `schema`, and `page` for files of links."""
 
     url: str  # the normalised URL; for a link that is no URL, the text of its href
-    anchor_text: str | None  # text of the link
-    title: str | None  # title attribute of the link
+    anchor_text: str | None  # the first text of the link that is not empty
+    title: str | None  # its first title attribute that is not empty
     base_domain: str | None  # host of the URL, without `www.`
     head_data: HeadRecord | None  # of the linked page; null unless its head was read
     position: str | None  # its first position among `main`, `navigation`, `footer`; else `sitemap`
@@ -163,13 +163,13 @@ class LinkRecord(TypedDict):
     """A link of a crawled page, with `--links` (TOPIC-1)."""
 
     url: str  # the normalised URL
-    anchor_text: str | None  # text of the link
+    anchor_text: str | None  # the first text of the link that is not empty
     context: str | None  # text around it
     relevance_score: Number  # 0 to 10
     relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
     action: str  # lane of the link by its score; `skip`: not followed
     position: str | None  # where on the page it is: `main`, `navigation` or `footer`
-    rel: str | None  # rel attribute, such as `nofollow`
+    rel: str | None  # its first rel attribute that is not empty, such as `nofollow`
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
 
@@ -181,7 +181,7 @@ class PageRecord(OutputRecord):
     final_url: str | None  # where redirects led; null without redirects
     status: int | None  # HTTP status; null if there was no response
     depth: int  # links from a seed
-    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
     relevance_score: Number | None  # 0 to 10; null without a topic or content
     relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
     reasons: list[str]  # why it has this score, was rejected, or its links are not followed
@@ -230,7 +230,7 @@ class QueueRecord(OutputRecord):
     priority: Number | None  # priority in the lane
     relevance_score: Number | None  # of its best link, 0 to 10
     depth: int  # links from a seed
-    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
     seen: int  # number of pages that link it
     rule: str | None  # the rule that rejected or delayed it
     reason: str | None  # the reason as a sentence
@@ -254,7 +254,7 @@ class RejectedRecord(OutputRecord):
     rule: str | None  # the rule that rejected or delayed it
     reason: str | None  # the reason as a sentence
     depth: int  # links from a seed
-    parent: str | None  # the page with its best link; null for seeds and sitemaps
+    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
     seen: int  # number of pages that link it
     request_url: str | None  # the URL as it is requested
 
@@ -286,7 +286,7 @@ class WorkerRecord(OutputRecord):
     pages: int  # pages fetched, as of the last heartbeat
     pages_per_s: Number  # pages in a second, since the start
     started_at: str  # when it began
-    seen_at: str  # last heartbeat; null if nothing runs
+    seen_at: str  # last heartbeat, one every few seconds
     stopping: bool  # it was asked to stop
 
 
@@ -302,7 +302,7 @@ class PlanRecord(OutputRecord):
     level: str  # very high, high, medium, low or very low
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # when a visit is worth as much as the plan's last one; null: never or unknown
+    next_due: str | None  # when a visit is worth what the plan's last one is now; null: never or unknown
 
 
 # --- what follows from the fields -----------------------------------------------------------------------------------
