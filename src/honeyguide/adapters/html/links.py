@@ -75,7 +75,7 @@ _ROLES: Final = {  # the last two are left out as menus are
 
 # Parsed hrefs, by the folder of the page: the pages of a folder repeat their menu and link each other.
 _KNOWN: dict[tuple[str, str], Url] = {}
-_MOST_KNOWN = 20_000
+_MOST_KNOWN = 10_000  # about a kilobyte each
 
 
 class Links:
