@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Intake
 
 
-_CACHED = 60_000  # URLs whose state is kept in memory: menus are met on every page
+_CACHED = 40_000  # URLs whose state is kept in memory: menus are met on every page
 _TWINS = 20  # pages that said the same, of which one may still do
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _LINK, _TWIN, _VERSION = 0, 1, 3  # kinds of rows of the query `look`; 2 is the lease
