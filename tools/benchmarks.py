@@ -96,12 +96,9 @@ def problems(text: str) -> list[str]:
 
 
 def replaced(text: str, name: str, title: str, output: str) -> str:
-    """Put the result of a benchmark into the page."""
-    body = (
-        output.strip()
-        if re.search(r"^\|[-:| ]+\|$", output, re.MULTILINE)
-        else f"```text\n{output.strip()}\n```"
-    )
+    """Put the result of a benchmark into the page: its tables and lines, without the list of notes below them."""
+    shown = re.split(r"^- ", output, maxsplit=1, flags=re.MULTILINE)[0].strip()
+    body = shown if re.search(r"^\|[-:| ]+\|$", shown, re.MULTILINE) else f"```text\n{shown}\n```"
     start = f"<!-- bench: {name} -->\n"
     before, after = text.split(start, 1)
     return f"{before}{start}{title}\n\n{body}\n<!-- /bench -->{after.split('<!-- /bench -->', 1)[1]}"
