@@ -48,7 +48,7 @@ _NAMES = {
     "jobs.watch": "Round WatchBudget WatchRequest",
     "ports.fetch": "Clock Content Fetched Fetcher Headers Part Rendered Validators",
     "ports.store": "Store",
-    "simulation.measures": "Outcome",
+    "simulation.outcome": "Outcome",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = ["__version__", *sorted(_MODULES)]  # noqa: PLE0604 - the stub has them in full

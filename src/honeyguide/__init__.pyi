@@ -111,7 +111,7 @@ from honeyguide.ports.fetch import Part as Part
 from honeyguide.ports.fetch import Rendered as Rendered
 from honeyguide.ports.fetch import Validators as Validators
 from honeyguide.ports.store import Store as Store
-from honeyguide.simulation.measures import Outcome as Outcome
+from honeyguide.simulation.outcome import Outcome as Outcome
 
 __version__: str
 __all__ = [

@@ -238,3 +238,15 @@ def test_the_names_of_worlds_and_policies_are_those_there_are() -> None:
     assert list(simulating.WORLDS) == list(made.MAKERS)
     assert list(simulating.NAMES) == list(trials.POLICIES)
     assert trials.REFERENCE == simulating.REFERENCE
+
+
+def test_every_name_can_be_imported_without_the_extras() -> None:
+    script = (
+        "import sys\n"
+        "for name in ('numpy', 'polars', 'duckdb', 'psycopg', 'playwright', 'pyarrow'):\n"
+        "    sys.modules[name] = None\n"
+        "from honeyguide import *\n"
+        "print(Outcome.__name__)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    assert (run.returncode, run.stdout) == (0, "Outcome\n"), run.stderr

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.fetch import Validators
     from honeyguide.ports.store import Store
-    from honeyguide.simulation.measures import Outcome as Outcome  # noqa: PLC0414 - front ends import it from here
+    from honeyguide.simulation.outcome import Outcome as Outcome  # noqa: PLC0414 - front ends import it from here
     from honeyguide.simulation.worlds import World
 
 REFERENCE = "known-rates"  # knows every change rate, and is shown beside all others

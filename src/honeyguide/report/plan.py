@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
     from honeyguide.report.sheet import ReportRow
-    from honeyguide.simulation.measures import Outcome
+    from honeyguide.simulation.outcome import Outcome
 
 _NONE = "no host"
 

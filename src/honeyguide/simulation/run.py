@@ -16,7 +16,8 @@ from honeyguide.adapters.policies import FormulaPolicy
 from honeyguide.errors import InputError, shown
 from honeyguide.simulation import measures, policies
 from honeyguide.simulation.announcements import Announcements, SignalSettings, no_claims
-from honeyguide.simulation.measures import Outcome, freshness
+from honeyguide.simulation.measures import freshness
+from honeyguide.simulation.outcome import Outcome
 from honeyguide.simulation.worlds import HUB, NEVER
 
 if TYPE_CHECKING:
