@@ -340,4 +340,4 @@ def test_what_the_cap_leaves_out_may_be_as_good(run: Run, cap: str, words: str) 
 
 def test_eval_says_which_sites_are_good(run: Run) -> None:
     text = " ".join(run("eval", "--help").stdout.split())
-    assert "three quarters of --cap are core or acceptable pages, or all of them where it has fewer" in text
+    assert "three quarters of --cap are core or acceptable pages, or all such pages if it has fewer" in text
