@@ -13,7 +13,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.crawl.learner import MAX_GROUPS
 from honeyguide.core.crawl.placement import place
 from honeyguide.core.fetching import FetchPolicy, most_telling
-from honeyguide.core.pick.location_pages import _name_after_preposition, _without_states
+from honeyguide.core.pick.location_pages import _name_after_preposition, _without_state
 from honeyguide.core.pick.select import path_from_home
 from honeyguide.core.recrawl.policies import RETURN_H
 from honeyguide.core.recrawl.signals import LinkDensity, describe_list, page_of
@@ -65,10 +65,10 @@ def test_only_paths_below_the_homepage_are_cut(home: str, path: str, expected: s
 def test_a_state_alone_is_a_name_and_a_preposition_needs_words_before_it() -> None:
     known = load_profile("company").families
     words = known._replace(states=frozenset({"texas"}), before_names=frozenset({"in"}))
-    assert _without_states(("texas",), words) == ("texas",)
-    assert _without_states(("dallas", "texas"), words) == ("dallas",)
-    assert _name_after_preposition(("in", "dallas", "texas"), words) == ()
-    assert _name_after_preposition(("alarms", "in", "dallas"), words) == ("dallas",)
+    assert _without_state("texas", words) == "texas"
+    assert _without_state("dallas texas", words) == "dallas"
+    assert not _name_after_preposition("in dallas texas", words)
+    assert _name_after_preposition("alarms in dallas", words) == "dallas"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,11 @@ def test_characters_beyond_two_bytes_are_read_back_as_they_are() -> None:
     text = json.dumps("\U000e0001\U000e0002", ensure_ascii=False)
     assert escaped(text).isascii()
     assert json.loads(escaped(text)) == json.loads(text)
+
+
+def test_ascii_is_written_as_it_is_except_the_character_that_deletes() -> None:
+    assert escaped('"a~"') == '"a~"'
+    assert escaped('"a\x7f"') == '"a\\u007f"'
 
 
 def test_shares_have_four_decimals() -> None:

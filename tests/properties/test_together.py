@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from honeyguide.config import load_profile
 from honeyguide.core.page.page import Link, Occurrence, Position
 from honeyguide.core.rules.compile import CompiledCard, RuleList
-from honeyguide.core.rules.facts import Facts
+from honeyguide.core.rules.facts import FILL, Facts, words_only
 from honeyguide.core.rules.language import Above, AnyOf, Group, Is, Matches, Not, Rule, Scorecard, Text
+from honeyguide.core.rules.lines import describe_links
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.together import answer_together
 from honeyguide.core.text.fold import fold, fold_lines
@@ -128,6 +129,22 @@ def test_answers_given_together_change_no_decision(tests: list[object], links: l
     rows = [Facts(link) for link in links]
     answer_together(rows, (rules,))
     assert [rules.first(row) for row in rows] == [rules.first(Facts(link)) for link in links]
+
+
+addresses = st.lists(
+    st.sampled_from(["/", "-", "_", ".", "%41", ";", "//", "index", "Fire", "html", "?", "+x"]), max_size=7
+)
+
+
+@given(links=links, paths=st.lists(addresses.map("".join), max_size=4))
+def test_links_described_together_have_the_facts_that_each_has_alone(
+    links: list[Link], paths: list[str]
+) -> None:
+    links = [*links, *[Link(Url.parse(f"https://a.example/{path}")) for path in paths]]
+    rows, words = describe_links(links)
+    for link, row in zip(links, rows, strict=True):
+        assert dict(row) == {name: FILL[name](link, None) for name in row}
+    assert words == {text: words_only(text) for text in words}
 
 
 @cache

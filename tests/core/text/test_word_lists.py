@@ -49,6 +49,9 @@ def test_what_is_remembered_is_bounded() -> None:
         assert index.found(f"word{number} {'y' * 100}{number}") == bit
     assert len(index.remembered) <= 4_096
     assert max(map(len, index.remembered)) <= 40
+    for number in range(2_000):
+        assert index.found(f"word{number}") == bit
+    assert len(index.texts) <= 1_024
 
 
 def test_a_repeated_beginning_of_a_phrase_takes_linear_time() -> None:

@@ -35,9 +35,13 @@ def page_name(target: str) -> str:
     return f"{path.rstrip('/')}{mark if query else ''}{query}"
 
 
-def site_key(text: str) -> str:
-    """Return host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`."""
-    return Url.parse(text if "://" in text else f"https://{text}").site
+def site_key(text: str, *, by_path: bool = False) -> str:
+    """Return host and port of a site, however it is written; strict, as scope is (URL-10). Raises `UrlError`.
+
+    `by_path` adds the path where there is one, which tells sites of one host apart.
+    """
+    url = Url.parse(text if "://" in text else f"https://{text}")
+    return url.site + url.target.rstrip("/") if by_path else url.site
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +280,12 @@ class Evaluation:
 
     @property
     def first_links(self) -> Totals | None:
-        """The figures of the first links of each homepage; None if the records do not have its links."""
+        """The figures of this baseline."""
         return total(self.first) if any(site.labels for site in self.first) else None
 
     @property
     def missing(self) -> list[str]:
-        """Labelled sites without a record, judged as no picks."""
+        """Labelled sites without a record."""
         return [site.site for site in self.sites if not site.has_record]
 
     @property

@@ -7,19 +7,18 @@ Must not know: HTML, which words are good, what a group is worth (scorecards dec
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.page.page import Position
-from honeyguide.core.rules.facts import JOIN, Facts, words_only
+from honeyguide.core.rules.facts import JOIN, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from honeyguide.core.page.page import Link
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.profile import Strategy
-    from honeyguide.core.url.url import Url
 
 _LEAST = 3  # pages that make a group
 _MENU = 4  # entries that make a menu
@@ -36,6 +35,7 @@ class _Group(NamedTuple):
 
 
 GroupFacts = dict[str, "Value"]
+Buckets = dict[str, str | None]  # of links, by the text of their URL
 NO_GROUPS: GroupFacts = {
     "listed": "",
     "under": None,
@@ -47,25 +47,28 @@ NO_GROUPS: GroupFacts = {
 
 
 def describe_groups(
-    links: Sequence[Link], plan: Strategy, bucket_of: Callable[[Link], str | None]
-) -> dict[Url, GroupFacts]:
-    """Return the facts of each link that is in a group, leads one or ends the menu, by its URL; `bucket_of` knows no groups."""
-    groups = _groups_of(links)
-    entries = _menu_entries(links)
-    facts: defaultdict[Url, GroupFacts] = defaultdict(NO_GROUPS.copy)
+    links: Sequence[Link], plan: Strategy, buckets_of: Callable[[], Buckets], words: Mapping[str, str]
+) -> dict[str, GroupFacts]:
+    """Return the facts of each link that is in a group, leads one or ends the menu, by the text of its URL.
+
+    `buckets_of` gives the buckets of all links if there are no groups; `words` has the words of each text.
+    """
+    groups = _groups_of(links, words)
+    entries = _menu_entries(links, words)
+    facts: defaultdict[str, GroupFacts] = defaultdict(NO_GROUPS.copy)
     if len(entries) >= _MENU:
-        facts[list(entries.values())[-1].url]["ends_menu"] = True
+        facts[list(entries.values())[-1].url.text]["ends_menu"] = True
     if not groups:
         return dict(facts)
     rules = plan.groups
-    buckets: dict[Url, str | None] = {link.url: bucket_of(link) for link in links}
+    buckets = buckets_of()
 
     def kind_of(group: _Group) -> str:
         entry = entries.get(group.words)
         row = Facts(
             heading=group.words,
             heading_words=float(len(group.words.split())),
-            owner=None if entry is None else buckets[entry.url],
+            owner=None if entry is None else buckets[entry.url.text],
             is_menu=group.is_menu,
         )
         rule = plan.headings.first(row)
@@ -80,45 +83,51 @@ def describe_groups(
     menus = [group for group in groups if group.is_menu]
     largest = max(menus, key=lambda group: len(group.members), default=None)
     for group in groups:
-        kind = kind_of(group)
-        share = sum(buckets[link.url] == rules.services for link in group.members) / len(group.members)
-        for link in group.members:
-            _add(facts[link.url], group, kind, share, is_largest=group is largest)
+        of_services = sum([buckets[link.url.text] == rules.services for link in group.members])
+        share = of_services / len(group.members)
+        _add(facts, group, kind_of(group), share, is_largest=group is largest)
     if hub is not None:
         facts[hub]["leads"] = True
     return dict(facts)
 
 
-def _add(facts: GroupFacts, group: _Group, kind: str, share: float, *, is_largest: bool) -> None:
-    kinds = [*str(facts["listed"]).split(JOIN), kind, f"{kind}-{'menu' if group.is_menu else 'cards'}"]
-    if facts["under"] is None or (kind == "services" and "services" not in kinds[:-2]):
-        facts["under"] = group.text
-    facts["listed"] = JOIN.join(dict.fromkeys(filter(None, kinds)))
-    facts["group_share"] = max(share, float(facts["group_share"] or 0.0))
-    facts["in_largest_menu"] = bool(facts["in_largest_menu"]) or is_largest
+def _add(
+    facts: defaultdict[str, GroupFacts], group: _Group, kind: str, share: float, *, is_largest: bool
+) -> None:
+    """Add the facts of a group to those of its members; most are in no other."""
+    kinds = [kind, f"{kind}-{'menu' if group.is_menu else 'cards'}"]
+    for link in group.members:
+        one = facts[link.url.text]
+        before = str(one["listed"]).split(JOIN) if one["listed"] else []
+        if one["under"] is None or (kind == "services" and "services" not in before):
+            one["under"] = group.text
+        one["listed"] = JOIN.join(dict.fromkeys([*before, *kinds]))
+        one["group_share"] = max(share, float(one["group_share"] or 0.0))
+        one["in_largest_menu"] = bool(one["in_largest_menu"]) or is_largest
 
 
-def _groups_of(links: Sequence[Link]) -> list[_Group]:
+def _groups_of(links: Sequence[Link], words: Mapping[str, str]) -> list[_Group]:
     """Collect the links under each label and heading; spellings that differ in case or punctuation are one."""
     found: dict[tuple[bool, str], _Group] = {}
     for link in links:
         for occurrence in link.occurrences:
             for is_menu, text in ((True, occurrence.menu), (False, occurrence.heading)):
-                words = words_only(text) if text else ""
-                if words:
-                    group = found.setdefault((is_menu, words), _Group(is_menu, text, words, []))
+                if text and (spoken := words[text]):
+                    group = found.get((is_menu, spoken))
+                    if group is None:
+                        group = found[is_menu, spoken] = _Group(is_menu, text, spoken, [])
                     if not group.members or group.members[-1] is not link:
                         group.members.append(link)
     return [group for group in found.values() if len(group.members) >= _LEAST]
 
 
-def _menu_entries(links: Sequence[Link]) -> dict[str, Link]:
+def _menu_entries(links: Sequence[Link], words: Mapping[str, str]) -> dict[str, Link]:
     """Return the entries of the top menu by their words; the first of each wins."""
     entries: dict[str, Link] = {}
     for link in links:
         for occurrence in link.occurrences:
             if occurrence.position is Position.NAVIGATION and not occurrence.menu:
-                entries.setdefault(words_only(occurrence.anchor), link)
+                entries.setdefault(words[occurrence.anchor], link)
     entries.pop("", None)
     return entries
 
@@ -126,23 +135,23 @@ def _menu_entries(links: Sequence[Link]) -> dict[str, Link]:
 def _hub_by_structure(
     groups: list[_Group],
     entries: dict[str, Link],
-    buckets: dict[Url, str | None],
+    buckets: Buckets,
     wanted: frozenset[str],
-) -> Url | None:
+) -> str | None:
     """Find the entry of the menu that labels the largest submenu, else the one that a heading of cards names."""
-    led: list[tuple[bool, int, Url, _Group]] = []
+    led: list[tuple[bool, int, str, _Group]] = []
     for group in groups:
-        counts = Counter(buckets[link.url] in wanted for link in group.members)
-        if counts[True] < _MOSTLY * len(group.members):
+        members = {link.url.text for link in group.members}
+        if sum([buckets[member] in wanted for member in members]) < _MOSTLY * len(members):
             continue
         if group.is_menu:
             named = [entries[group.words]] if group.words in entries else []
         else:
             named = [link for words, link in entries.items() if f" {words} " in f" {group.words} "]
         led += [
-            (group.is_menu, len(group.members), link.url, group)
+            (group.is_menu, len(members), link.url.text, group)
             for link in named
-            if buckets[link.url] in wanted and link not in group.members
+            if buckets[link.url.text] in wanted and link.url.text not in members
         ]
     best = max(led, key=lambda one: one[:2], default=None)
     return best[2] if best is not None and _are_its_cards(best[3], groups, entries) else None

@@ -11,18 +11,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from honeyguide.core.rules.facts import plain, stem_of, words_only
+from honeyguide.core.rules.lines import PageWords
 from honeyguide.core.text.fold import compose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from honeyguide.core.page.page import Link, Page
+    from honeyguide.core.rules.facts import Facts
     from honeyguide.core.rules.profile import FamilyWords
     from honeyguide.core.url.url import Url
 
@@ -33,36 +34,51 @@ PROSE_WORDS = 40  # different words in lower case: fewer are menus and headings,
 _GERMAN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
-@dataclass
 class Sibling:
     """A link as the family search sees it: folder, words of the slug, words of each short anchor text."""
 
-    link: Link
-    folder: str
-    slug: tuple[str, ...]
-    anchors: tuple[tuple[str, ...], ...]
+    __slots__ = ("_capitals", "anchors", "folder", "link", "slug")
 
-    @cached_property
+    def __init__(self, link: Link, texts: PageWords) -> None:
+        segments = link.url.segments
+        if segments and segments[-1].startswith("index.") and _INDEX.fullmatch(segments[-1]):
+            segments = segments[:-1]
+        self.link = link
+        self.folder = "/" + "/".join(map(plain, segments[:-1])) if len(segments) > 1 else "/"
+        self.slug = _spoken(stem_of(segments[-1]), texts) if segments else ""
+        spoken = dict.fromkeys([_spoken(anchor, texts) for anchor, _ in link.seen])
+        self.anchors = [words for words in spoken if words and words.count(" ") < MAX_ANCHOR_WORDS]
+        self._capitals: set[str] | None = None
+
+    @property
     def capitals(self) -> set[str]:
         """The words of the anchor texts that do not begin with a small letter: names are among them."""
-        texts = dict.fromkeys([anchor for anchor, _ in self.link.seen])
-        words = [word for text in texts for word in _WORD.findall(text) if not word[0].islower()]
-        return {one for word in words for one in plain_words(word)}
+        if self._capitals is None:
+            texts = dict.fromkeys([anchor for anchor, _ in self.link.seen])
+            words = [word for text in texts for word in _WORD.findall(text) if not word[0].islower()]
+            self._capitals = {word.lower() for word in words if word.isascii()}
+            self._capitals.update(*[plain_words(word) for word in words if not word.isascii()])
+        return self._capitals
 
 
-def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None = None) -> dict[Url, str]:
+def _spoken(text: str, texts: PageWords) -> str:
+    """Return the words of a text as slugs and anchors are compared."""
+    is_plain = text.isascii() and "%" not in text  # as most are
+    return texts[text] if is_plain else " ".join(plain_words(text))
+
+
+def find_families(
+    links: Sequence[Link], words: FamilyWords, page: Page | None = None, texts: PageWords | None = None
+) -> dict[Url, str]:
     """Describe the family of each link that has one; without `page`, only a state beside a name shows that it is one."""
-    siblings = [_sibling(link) for link in links]
+    known = PageWords() if texts is None else texts
+    siblings = [Sibling(link, known) for link in links]
     if page is not None:  # /de is a language on a German page, not Delaware
         words = words._replace(states=words.states - {(page.language or "")[:2]})
     common = cache(lambda: None if page is None else ordinary_words(page))  # of which few pages need any
     found: dict[Url, str] = {}
-    for shape, least, members in _shapes(siblings, words):
-        names = [
-            (sibling, name)
-            for sibling, name in members
-            if may_be_name(name, words) and sibling.capitals.issuperset(name)
-        ]
+    for shape, least, members in _large_shapes(siblings, words):
+        names = _names(members, words)
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
             for sibling, _ in names:
                 found.setdefault(sibling.link.url, f"{shape} ({len(names)} pages)")
@@ -72,83 +88,111 @@ def find_families(links: Sequence[Link], words: FamilyWords, page: Page | None =
     return found
 
 
-Member = tuple[Sibling, tuple[str, ...]]  # a sibling, and the part of it that changes
+Member = tuple[Sibling, str]  # a sibling, and the part of it that changes
 
 
-def _shapes(siblings: Sequence[Sibling], words: FamilyWords) -> Iterator[tuple[str, int, list[Member]]]:
-    found: dict[tuple[str, int], dict[Url, Member]] = defaultdict(dict)
-    for sibling in siblings:
-        for anchor in dict.fromkeys(_without_states(anchor, words) for anchor in sibling.anchors):
-            for shape, least, name in _shapes_of(sibling, anchor, words):
-                found[shape, least].setdefault(sibling.link.url, (sibling, name))
-    large = [(key, members) for key, members in found.items() if len(members) >= key[1]]
-    for (shape, least), members in sorted(large, key=itemgetter(0)):
-        yield shape, least, list(members.values())
-
-
-def _shapes_of(
-    sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords
-) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """List the shapes of a link by one anchor text, each with the part that would be the name."""
+def _large_shapes(siblings: Sequence[Sibling], words: FamilyWords) -> list[tuple[str, int, list[Member]]]:
+    """Return the shapes that enough links have, each with the number that it needs, in the order of their sentences."""
     least = words.min_size
-    for fixed in _fixed_words(sibling, anchor, words):
-        yield f"pages that share '{fixed}' and differ in a name", least, anchor
-    folder = sibling.folder.rpartition("/")[
-        2
-    ]  # neither the root, nor that of a language, nor that of the services
-    is_folder = (len(folder) > 2 or folder in words.states) and folder not in words.hubs
-    if is_folder and _without_states(sibling.slug, words) == anchor:
-        yield f"pages under {sibling.folder} that differ in a name", least, anchor
-    if name := _name_after_preposition(anchor, words):
-        yield "links that read 'in' and a name", least, name
-    if anchor == sibling.slug:
-        yield from _guesses(sibling, words)
+    noted: defaultdict[str, list[tuple[Sibling, str, bool]]] = defaultdict(list)
+    for sibling in siblings:
+        for shared, name, is_guess in _shapes_of(sibling, words):
+            noted[shared].append((sibling, name, is_guess))
+    shapes = []
+    for shared, members in noted.items():
+        if len(members) < least:
+            continue
+        found: defaultdict[int, dict[Url, Member]] = defaultdict(dict)
+        for sibling, name, is_guess in members:
+            # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
+            need = 2 * least if is_guess and sibling.capitals.issuperset(shared.split(" ")) else least
+            found[need].setdefault(sibling.link.url, (sibling, name))
+        large = [(need, some) for need, some in found.items() if len(some) >= need]
+        shapes += [(_sentence(shared), need, list(some.values())) for need, some in large]
+    return sorted(shapes, key=itemgetter(0, 1))
 
 
-def _guesses(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Guess which end of a slug is the name where the anchor repeats all of it."""
+def _sentence(shared: str) -> str:
+    """Describe a shape by what its pages share: words, a folder, or only that a name follows "in"."""
+    if not shared:
+        return "links that read 'in' and a name"
+    what = f"under {shared} that" if shared[0] == "/" else f"that share '{shared}' and"
+    return f"pages {what} differ in a name"
+
+
+def _shapes_of(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, str, bool]]:
+    """List the shapes of a link by each of its anchor texts: what is shared, what would be the name, whether that is a guess."""
     slug = sibling.slug
-    for cut in range(1, len(slug)):
-        for fixed, name in ((slug[:cut], slug[cut:]), (slug[cut:], slug[:cut])):
-            if not words.generic.issuperset(fixed):
-                # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
-                least = 2 * words.min_size if sibling.capitals.issuperset(fixed) else words.min_size
-                yield f"pages that share '{' '.join(fixed)}' and differ in a name", least, name
+    for anchor in dict.fromkeys([_without_state(anchor, words) for anchor in sibling.anchors]):
+        before, is_part, after = f" {slug} ".partition(f" {anchor} ")
+        if is_part:
+            for fixed in f"{before} {after}".split():
+                if fixed not in words.generic:
+                    yield fixed, anchor, False
+            if _without_state(slug, words) == anchor and _is_of_pages(sibling.folder, words):
+                yield sibling.folder, anchor, False
+        if name := _name_after_preposition(anchor, words):
+            yield "", name, False
+        if anchor == slug:
+            for fixed, name in _guesses(slug, words):
+                yield fixed, name, True
 
 
-def _fixed_words(sibling: Sibling, anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
-    """Return the words of the slug that stand around the anchor's words, if the anchor is a part of it."""
-    slug, size = sibling.slug, len(anchor)
-    for start in range(len(slug) - size + 1):
-        if slug[start : start + size] == anchor:
-            rest = slug[:start] + slug[start + size :]
-            return tuple(word for word in rest if word not in words.generic)
-    return ()
+def _is_of_pages(folder: str, words: FamilyWords) -> bool:
+    """Tell whether a folder is neither the root, nor that of a language, nor that of the services."""
+    name = folder.rpartition("/")[2]
+    return (len(name) > 2 or name in words.states) and name not in words.hubs
 
 
-def _without_states(slug: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
-    return slug[:-1] if len(slug) > 1 and slug[-1] in words.states else slug
+def _guesses(slug: str, words: FamilyWords) -> Iterator[tuple[str, str]]:
+    """Guess which end of a slug is the name where the anchor repeats all of it."""
+    cut = slug.find(" ")
+    while cut > 0:
+        start, end = slug[:cut], slug[cut + 1 :]
+        if not words.generic.issuperset(start.split(" ")):
+            yield start, end
+        if not words.generic.issuperset(end.split(" ")):
+            yield end, start
+        cut = slug.find(" ", cut + 1)
 
 
-def _name_after_preposition(anchor: tuple[str, ...], words: FamilyWords) -> tuple[str, ...]:
-    for place in range(1, len(anchor) - 1):
-        if anchor[place] in words.before_names and len(anchor) - place <= 4:
-            return anchor[place + 1 :]
-    return ()
+def _names(members: list[Member], words: FamilyWords) -> list[Member]:
+    """Return the members whose changing part may be a name."""
+    return [
+        (sibling, name)
+        for sibling, name in members
+        if sibling.capitals.issuperset(parts := name.split(" ")) and may_be_name(parts, words)
+    ]
+
+
+def _without_state(words: str, family: FamilyWords) -> str:
+    rest, _, last = words.rpartition(" ")
+    return rest if rest and last in family.states else words
+
+
+def _name_after_preposition(anchor: str, words: FamilyWords) -> str:
+    parts = anchor.split(" ")
+    if words.before_names.isdisjoint(parts):
+        return ""
+    for place in range(1, len(parts) - 1):
+        if parts[place] in words.before_names and len(parts) - place <= 4:
+            return " ".join(parts[place + 1 :])
+    return ""
 
 
 def _are_names(
     names: list[Member], words: FamilyWords, ordinary: Callable[[], frozenset[str] | None]
 ) -> bool:
-    folders = (sibling.folder.replace("/", " ").split() for sibling, _ in names)
     beside_state = sum(
-        not words.states.isdisjoint((*sibling.slug, *folder))
-        for (sibling, _), folder in zip(names, folders, strict=True)
+        not words.states.isdisjoint(f"{sibling.slug} {sibling.folder.replace('/', ' ')}".split())
+        for sibling, _ in names
     )
     if 2 * beside_state >= len(names):
         return True
     common = ordinary()
-    return common is not None and sum(common.isdisjoint(name) for _, name in names) >= 0.75 * len(names)
+    return common is not None and sum(common.isdisjoint(name.split(" ")) for _, name in names) >= 0.75 * len(
+        names
+    )
 
 
 def may_be_name(name: Sequence[str], words: FamilyWords) -> bool:
@@ -159,10 +203,9 @@ def may_be_name(name: Sequence[str], words: FamilyWords) -> bool:
 def _is_town_and_state(sibling: Sibling, words: FamilyWords) -> bool:
     """Recognise a single page such as /chicago--il, linked as "Chicago, IL"."""
     return any(
-        len(anchor) > 1
-        and anchor[-1] in words.states
-        and sibling.slug[: len(anchor)] == anchor
-        and may_be_name(anchor[:-1], words)
+        (town := _without_state(anchor, words)) != anchor
+        and f"{sibling.slug} ".startswith(f"{anchor} ")
+        and may_be_name(town.split(" "), words)
         for anchor in sibling.anchors
     )
 
@@ -173,22 +216,6 @@ def ordinary_words(page: Page) -> frozenset[str] | None:
         return None
     words = frozenset(map(ascii_form, filter(str.islower, set(_WORD.findall(page.text)))))
     return words if len(words) >= PROSE_WORDS else None
-
-
-def _sibling(link: Link) -> Sibling:
-    segments = link.url.segments
-    if segments and segments[-1].startswith("index.") and _INDEX.fullmatch(segments[-1]):
-        segments = segments[:-1]
-    texts = dict.fromkeys([anchor for anchor, _ in link.seen])
-    anchors = dict.fromkeys(
-        [tuple(words) for text in texts if 0 < len(words := plain_words(text)) <= MAX_ANCHOR_WORDS]
-    )
-    return Sibling(
-        link,
-        "/" + "/".join(map(plain, segments[:-1])),
-        tuple(plain_words(stem_of(segments[-1]))) if segments else (),
-        tuple(anchors),
-    )
 
 
 def plain_words(text: str) -> list[str]:
@@ -221,10 +248,9 @@ def similar(one: frozenset[str], other: frozenset[str]) -> float:
     return common / (len(one) + len(other) - common) if one or other else 0.0
 
 
-def describe_family(families: Mapping[Url, str], link: Link, words: FamilyWords) -> str | None:
+def describe_family(families: Mapping[Url, str], facts: Facts, link: Link, words: FamilyWords) -> str | None:
     """Describe a link's family, or its folder of places, such as /city/ or /markets/, for the fact `family`."""
     if families and link.url in families:
         return families[link.url]
-    segments = link.url.segments
-    is_place = len(segments) > 1 and stem_of(segments[0]) in words.places
-    return f"in a folder of places, /{segments[0]}" if is_place else None
+    is_place = facts["segment"] in words.places and len(link.url.segments) > 1
+    return f"in a folder of places, /{link.url.segments[0]}" if is_place else None

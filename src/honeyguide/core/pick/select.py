@@ -7,18 +7,18 @@ a `Strategy`. Start reading at `select_links`. Must not know: HTML, HTTP, which 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.page.page import Link
 from honeyguide.core.pick.groups import NO_GROUPS, describe_groups
 from honeyguide.core.pick.location_pages import describe_family, find_families
-from honeyguide.core.pick.places import take
-from honeyguide.core.pick.wishes import NEVER
+from honeyguide.core.pick.places import count_rules, order_keys, strength, take
 from honeyguide.core.rules.bm25 import contextual
-from honeyguide.core.rules.facts import Facts
-from honeyguide.core.rules.language import Reason, Score, half_up, words_found
+from honeyguide.core.rules.facts import CARD, Facts
+from honeyguide.core.rules.language import Reason, Score, words_found
+from honeyguide.core.rules.lines import describe_links
 from honeyguide.core.rules.together import answer_together
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.text.printable import html_table
@@ -26,7 +26,7 @@ from honeyguide.core.url.scope import LinkKind, classify_url
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from honeyguide.core.page.page import Head, Page
     from honeyguide.core.pick.groups import GroupFacts
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.compile import CompiledCard, RuleList
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.language import Rule
+    from honeyguide.core.rules.lines import PageWords
     from honeyguide.core.rules.profile import Profile, Strategy
     from honeyguide.core.text.pattern import Pattern
     from honeyguide.core.url.scope import Verdict
@@ -54,8 +55,8 @@ class Candidate(NamedTuple):
     score: Score | None = None
     parts: Mapping[str, Score] | None = None
     matched: tuple[str, ...] = ()
-    selection_reason: str | None = None
     rank: int | None = None
+    is_kept: bool = False  # took a place that was kept for its bucket, or for the user's wish
     head: Head | None = None  # of the linked page, if it was read (PICK-11)
     groups: Mapping[str, Value] | None = None  # facts about the menus and cards that list it
     facts: Facts | None = None  # of the link, until it is scored
@@ -65,6 +66,16 @@ class Candidate(NamedTuple):
     def url(self) -> Url:
         """The link's address."""
         return self.link.url
+
+    @property
+    def selection_reason(self) -> str | None:
+        """Bucket and tags in short; None without a score."""
+        if self.parts is None:
+            return None
+        reasons = [reason for part in self.parts.values() for reason in part.reasons]
+        tags = dict.fromkeys([reason.tag for reason in reasons if reason.tag])
+        said = "-".join(filter(None, (self.bucket or "other", "+".join(tags))))
+        return f"{said}+reserved" if self.is_kept else said
 
     @property
     def is_good(self) -> bool:
@@ -134,56 +145,73 @@ def filter_links(
     links: Iterable[Link], page: Url, profile: Profile, strategy: str, options: SelectionOptions
 ) -> list[Candidate]:
     """Reject links by scope, filters and patterns (PICK-1, PICK-2, PICK-10); the others are open candidates."""
-    links = sorted(links, key=lambda link: (link.order, link.url.text))
+    links = sorted(links, key=attrgetter("order", "url.text"))
     verdicts = [classify_url(link.url, page, profile.scope) for link in links]
     inside = [link for link, verdict in zip(links, verdicts, strict=True) if verdict.kind is LinkKind.INSIDE]
-    merged = merge_by_key(inside, profile, page)
-    families = find_families(list(merged.values()), profile.families, options.page)
-    scope, plan = profile.scope, profile.strategies[strategy]
-    home_paths = HomePaths(page)
-    known = {link.url: Facts(link, home_path=home_paths.of(link.url, key)) for key, link in merged.items()}
-    kinds = profile.kinds_of(plan).rules
-    answer_together(list(known.values()), (profile.filters, plan.filters, kinds))
-    groups = _groups(merged.values(), known, profile, plan) if plan.headings.rules else {}
-    first = {link.url: link for link in reversed(inside)}
+    keys = [profile.scope.key(link.url) for link in inside]
+    merged = _merged(inside, keys, page)
+    wholes = list(merged.values())  # with all occurrences of their key
+    plan, home_paths = profile.strategies[strategy], HomePaths(page)
+    rows, words = describe_links(wholes)
+    families = find_families(wholes, profile.families, options.page, words)
+    for key, link, facts in zip(merged, wholes, rows, strict=True):
+        facts["home_path"] = home_paths.of(link.url, key)
+    answer_together(rows, (profile.filters, plan.filters, profile.kinds_of(plan).rules))
+    groups = _groups(wholes, rows, words, profile, plan) if plan.headings.rules else {}
+    known = dict(zip(merged, rows, strict=True))
+    first = {link.url.text: link for link in reversed(inside)}
 
-    def candidate(link: Link, verdict: Verdict) -> Candidate:
-        if verdict.kind is not LinkKind.INSIDE:
-            text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
-            return Candidate(link, Why(verdict.rule, text.strip()))
-        whole = merged[scope.key(link.url)]  # with all occurrences of its key
-        facts = known[whole.url]
-        facts["is_duplicate"] = link is not first[whole.url]
-        facts["family"] = describe_family(families, whole, profile.families)
-        facts.update(listed := groups.get(whole.url, NO_GROUPS))
+    def candidate(link: Link, key: str) -> Candidate:
+        facts, whole = known[key], merged[key]
+        address = whole.url.text
+        facts["is_duplicate"] = link is not first[address]
+        facts["family"] = describe_family(families, facts, whole, profile.families)
+        facts.update(listed := groups.get(address, NO_GROUPS))
         rule = profile.filters.first(facts) or plan.filters.first(facts)
         if rule is not None:
             return Candidate(link, _why(rule, facts))
-        rejected = rejected_by_patterns(str(facts["url"]), options.include, options.exclude)
+        rejected = (
+            rejected_by_patterns(str(facts["url"]), options.include, options.exclude)
+            if has_patterns
+            else None
+        )
         return Candidate(whole, rejected, groups=listed if plan.headings.rules else None, facts=facts)
 
-    return [candidate(link, verdict) for link, verdict in zip(links, verdicts, strict=True)]
+    has_patterns = bool(options.include or options.exclude)
+    left = iter(keys)
+    return [
+        candidate(link, next(left)) if verdict.kind is LinkKind.INSIDE else _outside(link, verdict)
+        for link, verdict in zip(links, verdicts, strict=True)
+    ]
+
+
+def _outside(link: Link, verdict: Verdict) -> Candidate:
+    text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
+    return Candidate(link, Why(verdict.rule, text.strip()))
 
 
 def _groups(
-    links: Iterable[Link], known: Mapping[Url, Facts], profile: Profile, plan: Strategy
-) -> dict[Url, GroupFacts]:
+    links: Sequence[Link], rows: Sequence[Facts], words: PageWords, profile: Profile, plan: Strategy
+) -> dict[str, GroupFacts]:
     """Describe how the page groups its links, except those that a filter of the profile rejects whatever the group."""
-    kinds = profile.kinds_of(plan).rules
+    kinds, filters = profile.kinds_of(plan).rules.first, profile.filters.first
+    open_ = [(link, facts) for link, facts in zip(links, rows, strict=True) if filters(facts) is None]
 
-    def bucket_of(link: Link) -> str | None:
-        rule = kinds.first(known[link.url])
-        return rule.id if rule else None
+    def buckets() -> dict[str, str | None]:
+        return {link.url.text: rule.id if (rule := kinds(facts)) else None for link, facts in open_}
 
-    open_ = [link for link in links if profile.filters.first(known[link.url]) is None]
-    return describe_groups(open_, plan, bucket_of)
+    return describe_groups([link for link, _ in open_], plan, buckets, words)
 
 
 def merge_by_key(links: Iterable[Link], profile: Profile, home: Url | None = None) -> dict[str, Link]:
     """Join links with the same key (URL-7); of two hosts that are one site, that of the homepage wins."""
+    found = list(links)
+    return _merged(found, [profile.scope.key(link.url) for link in found], home)
+
+
+def _merged(links: Iterable[Link], keys: Iterable[str], home: Url | None) -> dict[str, Link]:
     merged: dict[str, Link] = {}
-    for link in links:
-        key = profile.scope.key(link.url)
+    for link, key in zip(links, keys, strict=True):
         first = merged.get(key)
         merged[key] = link if first is None else _joined(first, link, home)
     return merged
@@ -214,12 +242,17 @@ class HomePaths:
         folder = home.path.rpartition("/")[0] if "." in home.path.rpartition("/")[2] else home.path
         self._folder = folder.lower()
         self._site = home.site
+        self._own = (f"https://{home.site}/", f"http://{home.site}/")
         self._host = home.host.removeprefix("www.")
 
     def of(self, url: Url, key: str) -> str:
         """Return the path of a URL with this key."""
         target, folder = key[key.index("/") :].lower(), self._folder
-        if url.site != self._site and url.host.removeprefix("www.") != self._host:
+        if (
+            not url.text.startswith(self._own)
+            and url.site != self._site
+            and url.host.removeprefix("www.") != self._host
+        ):
             return (
                 f"/{url.host}{target}"  # another host of the same domain: its homepage is a page like others
             )
@@ -253,7 +286,7 @@ def score_candidates(
 def _scored(
     candidate: Candidate, head: Head | None, profile: Profile, plan: Strategy, query: Query | None
 ) -> Candidate:
-    facts = _facts(candidate, head)
+    facts = _facts(candidate, head, plan)
     parts: dict[str, Score] = {}
     matched: tuple[str, ...] = ()
     if query is not None:
@@ -261,43 +294,45 @@ def _scored(
             query, lambda name: text if isinstance(text := facts[name], str) else None
         )
         facts["contextual"] = parts["contextual"].value
-    bucket = profile.kinds_of(plan).rules.first(facts)
-    facts["bucket"] = bucket.id if bucket else None
-    scores = profile.scores(plan.cards, facts)
-    parts |= {name: _named(profile.cards[name], score, facts) for name, score in scores.items()}
-    wish = plan.wants.first(facts)
-    dropped = plan.nevers.first(facts) or (None if wish else plan.drops.first(facts))
+    rule = profile.kinds_of(plan).rules.first(facts)
+    facts["bucket"] = bucket = rule.id if rule else None
+    for name, score in profile.scores(plan.cards, facts).items():
+        parts[name] = _named(profile.cards[name], score, facts)
     score = parts[plan.card]
+    wish = plan.wants.first(facts) if plan.wants.rules else None
+    dropped = (plan.nevers.first(facts) if plan.nevers.rules else None) or (
+        None if wish else plan.drops.first(facts)
+    )
     if wish is not None:
         reason = Reason("want", 0.0, wish.reason, tag="wanted")
         score = parts[plan.card] = Score(score.value, (*score.reasons, reason), score.unknown)
-    tags = dict.fromkeys([reason.tag for part in parts.values() for reason in part.reasons if reason.tag])
-    return Candidate(  # faster than `_replace`
-        link=candidate.link,
-        head=head,
-        groups=candidate.groups,
-        rejected=_why(dropped, facts) if dropped else None,
+    return Candidate(
+        candidate.link,
+        _why(dropped, facts) if dropped else None,
         category=_category(profile, plan, score),
-        bucket=bucket.id if bucket else None,
+        bucket=bucket,
         score=score,
         parts=parts,
         matched=matched,
+        head=head,
+        groups=candidate.groups,
         wish=wish.id if wish else None,
-        selection_reason="-".join(filter(None, (bucket.id if bucket else "other", "+".join(tags)))),
     )
 
 
-_OF_FILTERS = ("home_path", "is_duplicate", "family")  # facts that no score reads
+_OF_FILTERS = dict.fromkeys(("home_path", "is_duplicate", "family", "bucket"))  # facts that no score reads
 
 
-def _facts(candidate: Candidate, head: Head | None) -> Facts:
-    """Return what scores read of a candidate; what filters have read of its link need not be computed again."""
-    facts = Facts(candidate.link, head)
-    if head is None and candidate.facts is not None:
-        facts.update(candidate.facts)
-        for name in _OF_FILTERS:
-            facts[name] = None
-    facts.update(candidate.groups or {})
+def _facts(candidate: Candidate, head: Head | None, plan: Strategy) -> Facts:
+    """Return what scores read of a candidate; what filters have read of its link is not computed again."""
+    if head is not None or candidate.facts is None:
+        facts = Facts(candidate.link, head)
+        facts.update(candidate.groups or {})
+        return facts
+    facts = candidate.facts
+    facts.update(_OF_FILTERS)
+    for name in plan.cards:  # of another time that the candidate was scored
+        facts.pop(CARD + name, None)
     return facts
 
 
@@ -315,14 +350,18 @@ def _named(card: CompiledCard, score: Score, facts: Facts) -> Score:
 
     def named(reason: Reason) -> Reason:
         if reason.rule in card.shown:
-            return reason._replace(text=f"{reason.text} '{facts[card.shown[reason.rule]]}'")
+            return _saying(reason, f"{reason.text} '{facts[card.shown[reason.rule]]}'")
         when = card.searches.get(reason.rule)
         found = [] if when is None else words_found(when, facts)[:_NAMED_WORDS]
-        return reason._replace(text=f"{reason.text}: {', '.join(found)}") if found else reason
+        return _saying(reason, f"{reason.text}: {', '.join(found)}") if found else reason
 
     if card.telling.isdisjoint([reason.rule for reason in score.reasons]):
         return score
     return Score(score.value, tuple(map(named, score.reasons)), score.unknown)
+
+
+def _saying(reason: Reason, text: str) -> Reason:
+    return Reason(reason.rule, reason.points, text, reason.quiet, reason.tag)
 
 
 def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
@@ -344,20 +383,14 @@ def rank(
     for place, candidate in enumerate(wanted):
         if unwanted and candidate.rejected is None and candidate.url in unwanted:
             wanted[place] = candidate._replace(rejected=unwanted[candidate.url])
-    key = _order(profile, plan)
     open_ = [place for place, candidate in enumerate(wanted) if candidate.rejected is None]
-    open_.sort(key=lambda place: key(wanted[place]))
+    keys = dict(zip(open_, order_keys([wanted[place] for place in open_], profile, plan), strict=True))
+    open_.sort(key=keys.__getitem__)
     taken = take([wanted[place] for place in open_], plan, plan.cap if cap is None else cap)
     selected = tuple(sorted((c for c in taken if c.rank is not None), key=lambda c: c.rank or 0))
     for place, candidate in zip(open_, taken, strict=True):
         wanted[place] = candidate
-    return Selection(strategy, selected, tuple(wanted), _counts(wanted, profile, plan))
-
-
-def _strength(candidate: Candidate, profile: Profile, plan: Strategy) -> float:
-    """Return a score without the handicap of its bucket (PICK-17)."""
-    bucket = profile.kinds_of(plan).buckets.get(candidate.bucket or "")
-    return (candidate.score or 0.0) - (bucket.handicap if bucket and "bucket" in plan.order else 0.0)
+    return Selection(strategy, selected, tuple(wanted), count_rules(wanted, profile, plan))
 
 
 def undecided(lowest: Selection, highest: Selection, profile: Profile) -> list[Url]:
@@ -368,56 +401,15 @@ def undecided(lowest: Selection, highest: Selection, profile: Profile) -> list[U
     plan = profile.strategies[lowest.strategy]
     is_full = 0 < len(lowest.selected) == len(highest.selected)
     kept = [c for c in lowest.selected if c.bucket in plan.reserve]
-    others = [_strength(c, profile, plan) for c in lowest.selected if c.bucket not in plan.reserve]
+    others = [strength(c, profile, plan) for c in lowest.selected if c.bucket not in plan.reserve]
     bar = min(others) if is_full and others else -math.inf
-    bars = {c.bucket: min(bar, _strength(c, profile, plan)) for c in reversed(kept)}
+    bars = {c.bucket: min(bar, strength(c, profile, plan)) for c in reversed(kept)}
     best = [
         candidate
         for candidate in highest.candidates
         if candidate.is_good
         and candidate.score is not None
-        and _strength(candidate, profile, plan) >= bars.get(candidate.bucket, bar) - plan.epsilon
+        and strength(candidate, profile, plan) >= bars.get(candidate.bucket, bar) - plan.epsilon
     ]
     intrinsic = {c.url: (c.parts or {}).get("intrinsic", 0.0) for c in best}
     return [c.url for c in sorted(best, key=lambda c: (-intrinsic[c.url], c.url.text))]
-
-
-def _order(profile: Profile, plan: Strategy) -> Callable[[Candidate], tuple[float | str, ...]]:
-    buckets = profile.kinds_of(plan).buckets
-
-    def steps(candidate: Candidate) -> float:
-        value = _strength(candidate, profile, plan)
-        return half_up(value / plan.epsilon) if plan.epsilon else value
-
-    def priority(candidate: Candidate) -> float:
-        bucket = buckets.get(candidate.bucket or "")
-        return float(bucket.priority) if bucket else 0.0
-
-    keys: Mapping[str, Callable[[Candidate], float | str]] = {
-        "score": lambda c: -steps(c),
-        "bucket": priority,
-        "path_length": lambda c: len(c.url.segments),
-        "document": lambda c: c.link.order,
-        "url": lambda c: c.url.text,
-    }
-    chosen = [keys[name] for name in (*plan.order, "url")]
-    return lambda candidate: tuple([key(candidate) for key in chosen])
-
-
-def _counts(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:
-    """Count what PICK-20 asks for; a rule of the profile that rejected nothing counts 0."""
-    rules = (*profile.filters.rules, *plan.filters.rules, *plan.drops.rules)
-    keeps = plan.reserve or plan.wants.rules
-    limits = ("cap", "replaced", *(["reserved"] if keeps else []), *([NEVER] if plan.nevers.rules else []))
-    names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), *limits)
-    rejected = Counter(dict.fromkeys(names, 0))
-    rejected.update(candidate.rejected.rule for candidate in candidates if candidate.rejected is not None)
-    scored = [candidate for candidate in candidates if candidate.score is not None]
-    return {
-        "links": len(candidates),
-        "filtered": len(candidates) - len(scored),
-        "candidates": len(scored),
-        "above_threshold": sum(c.is_good for c in scored),
-        "selected": sum(c.rank is not None for c in scored),
-        **{f"rejected_{rule.replace('-', '_')}": count for rule, count in sorted(rejected.items())},
-    }

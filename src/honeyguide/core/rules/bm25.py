@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.rules.language import Reason, Score, half_up
-from honeyguide.core.text.fold import ascii_words, fold, raw_words, singular, tokens
+from honeyguide.core.text.fold import ascii_words, fold, fold_words, raw_words, singular, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -54,6 +54,11 @@ class Query:
         """The constants of each field, computed once."""
         return tuple(self._scale(field) for field in self.fields)
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return tuple(field.name for field in self.fields)
+
     def _scale(self, field: TextField) -> Scale:
         fixed, per_word = self.k1 * (1 - self.b), self.k1 * self.b / field.usual_words
         size = len(self.terms)
@@ -82,20 +87,30 @@ class Contextual(NamedTuple):
     matched: tuple[str, ...]
 
 
+_NOTHING = Contextual(Score(0.0), ())
+
+
 def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual:
     """Score texts by field name, case-blind; an unknown text pays nothing, and the score names it."""
-    # Folding often leaves ASCII, because only a dash or quote was not.
-    texts = [text_of(scale.field) for scale in query.scales]
-    folded = [None if text is None else text.lower() if text.isascii() else fold(text) for text in texts]
-    # Most texts have no word of the query, and are not cut into words.
-    whole = "\n".join(filter(None, folded))
+    found_texts = list(map(text_of, query.names))
+    texts = [text for text in found_texts if text is not None]
+    unknown: tuple[str, ...] = ()
+    scales = query.scales
+    if len(texts) < len(scales):
+        pairs = list(zip(scales, found_texts, strict=True))
+        unknown = tuple([scale.field for scale, text in pairs if text is None])
+        scales = tuple([scale for scale, text in pairs if text is not None])
+    # All texts are folded as one. Most have no word of the query, and are not cut into words.
+    whole = fold_words(texts)
     present = [term for term in query.terms if term in whole]
+    if not present:
+        return Contextual(Score(0.0, (), unknown), ()) if unknown else _NOTHING
     reasons: list[Reason] = []
     matched: dict[str, None] = {}
     total = 0.0
     forms = query.forms
-    for scale, text in zip(query.scales, folded, strict=True) if present else ():
-        if not text or not any(term in text for term in present):
+    for scale, text in zip(scales, whole.split("\n"), strict=True):
+        if not any(term in text for term in present):
             continue
         words = ascii_words(text) if text.isascii() else raw_words(text)
         found = [forms[word] for word in words if word in forms]
@@ -106,11 +121,6 @@ def contextual(query: Query, text_of: Callable[[str], str | None]) -> Contextual
         total += points
         matched.update(dict.fromkeys(found))
         reasons.append(Reason(scale.rule, points, ", ".join(found) + scale.where))
-    unknown = (
-        tuple([scale.field for scale, text in zip(query.scales, texts, strict=True) if text is None])
-        if None in texts
-        else ()
-    )
     return Contextual(Score(half_up(total, _DECIMALS), tuple(reasons), unknown), tuple(matched))
 
 

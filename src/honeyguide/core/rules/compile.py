@@ -16,7 +16,7 @@ from functools import cached_property
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, assert_never
 
-from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, FactKind
+from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, MEASURED, FactKind
 from honeyguide.core.rules.language import (
     Above,
     All,
@@ -128,7 +128,7 @@ class RuleList:
     @cached_property
     def first(self) -> Callable[[Row], Rule | None]:
         """Return the rule that decides about a row of facts, if one does."""
-        writer = _Writer("row")
+        writer = _Writer("row", is_eager=True)
         lines = [f"    if {writer.holds(rule.when)}: return {writer.bind(rule)}" for rule in self.rules]
         decide: Callable[[Row], Rule | None] = writer.function("decide(row)", [*lines, "    return None"])
         return decide
@@ -222,10 +222,12 @@ def _group(group: Group, writer: _Writer, decimals: int) -> list[str]:
 
 
 class _Writer:
-    """Writes one function, which reads each fact once, when it is first needed."""
+    """Writes one function, which reads each fact once: when it is first needed, or at the start, except those of plug-ins."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, is_eager: bool = False) -> None:
         self.source = source
+        self._is_eager = is_eager
+        self._eager: dict[str, str] = {}  # variables, and what they are at the start
         self._bound: dict[str, Any] = {
             "Score": Score,
             "half_up": half_up,
@@ -251,15 +253,24 @@ class _Writer:
     def read(self, field: str) -> str:
         """Write an expression that reads a fact into its variable on first use."""
         name = self.name(field)
+        if self._is_early(field):
+            self._eager.setdefault(name, f"row[{field!r}]")
+            return name
         if self.source == "row":
             fresh = f"row[{field!r}]"
         else:
             fresh = f"{self.bind(FILL[field])}(link, head)" if field in FILL else "None"
         return f"({name} if {name} is not _ else ({name} := {fresh}))"
 
+    def _is_early(self, field: str) -> bool:
+        """Tell whether a fact is read at the start: the tests are shorter then, but a plug-in may take long to measure it."""
+        return self._is_eager and field not in MEASURED
+
     def function(self, head: str, lines: list[str]) -> Any:
         """Compile the lines of the function."""
-        start = [f"    {' = '.join(self._fields.values())} = _"] if self._fields else []
+        late = [name for name in self._fields.values() if name not in self._eager]
+        start = [f"    {' = '.join(late)} = _"] if late else []
+        start += [f"    {name} = {value}" for name, value in self._eager.items()]
         text = "\n".join([f"def {head}:", *start, *lines])
         exec(compile(text, f"<compiled {head}>", "exec"), self._bound)  # noqa: S102 - our own text; words are quoted, values bound
         return self._bound[head.partition("(")[0]]
@@ -273,6 +284,8 @@ class _Writer:
                 return _joined("or", map(self.holds, parts), "False")
             case Not(part):
                 return self.fails(part)
+            case Text(field=field, test="word") if self._is_early(field):
+                return self._test(condition)  # no word is found in an unknown fact
             case _:
                 return self._known_and(condition.field, self._test(condition))
 
@@ -340,6 +353,10 @@ class _Writer:
         lists = self._lists.setdefault(field, WordLists())
         bits = self.name(f"words of {field}")
         found = f"{self.bind(lists.found)}({value}.replace(JOIN, ' | '))"
+        if self._is_early(field):
+            self.read(field)
+            self._eager.setdefault(bits, f"{found} if {value} is not None else 0")
+            return f"{bits} & {lists.add(terms)}"
         return f"({bits} if {bits} is not _ else ({bits} := {found})) & {lists.add(terms)}"
 
     def _contains(self, value: str, terms: tuple[str, ...]) -> str:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from honeyguide.core.text.fold import fold, fold_lines
+from honeyguide.core.text.fold import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     from honeyguide.core.page.page import Head, Link, Page
 
@@ -56,87 +55,87 @@ class Field(NamedTuple):
 
 _CATALOGUE = (
     ("url", FactKind.TEXT, "the normalised URL, escapes decoded, folded"),
-    ("path", FactKind.TEXT, "path of the normalised URL, folded, escapes kept"),
-    ("target", FactKind.TEXT, "path and query of the normalised URL, folded, escapes kept"),
-    ("plain_path", FactKind.TEXT, "path as a reader sees it: escapes decoded, - _ + . as spaces"),
+    ("path", FactKind.TEXT, "path, folded, escapes kept"),
+    ("target", FactKind.TEXT, "path and query, folded, escapes kept"),
+    ("plain_path", FactKind.TEXT, "path with escapes decoded, - _ + . as spaces"),
     ("segment", FactKind.TEXT, "first path segment, decoded, without extension"),
     ("folders", FactKind.TEXTS, "path segments before the last, decoded"),
-    ("slug", FactKind.TEXT, "last path segment, decoded, without extension; its folder for an index file"),
-    ("home_path", FactKind.TEXT, "path and query below the homepage's folder, without tracking parameters"),
-    ("path_length", FactKind.NUMBER, "number of non-empty path segments"),
+    ("slug", FactKind.TEXT, "last path segment, or the folder of an index file, decoded, without extension"),
+    ("home_path", FactKind.TEXT, "target below the homepage's folder, without tracking parameters"),
+    ("path_length", FactKind.NUMBER, "non-empty path segments"),
     ("has_query", FactKind.FLAG, "the URL has a query"),
-    ("anchor", FactKind.TEXTS, "anchor texts of all occurrences"),
+    ("anchor", FactKind.TEXTS, "anchor texts"),
     ("label", FactKind.TEXTS, "short anchor texts, words only"),
-    ("menu", FactKind.TEXTS, "labels of the submenus that list it, words only"),
-    ("heading", FactKind.TEXTS, "headings of the groups of cards that list it, words only"),
-    ("listed", FactKind.TEXTS, "kinds of these labels and headings, by the rules of the strategy"),
-    ("under", FactKind.TEXT, "the label or heading that lists it, as written; unknown if there is none"),
+    ("menu", FactKind.TEXTS, "labels of the submenus that list it"),
+    ("heading", FactKind.TEXTS, "headings of the groups of cards that list it"),
+    ("listed", FactKind.TEXTS, "kinds of these labels and headings"),
+    ("under", FactKind.TEXT, "the label or heading that lists it, as written"),
     (
         "leads",
         FactKind.FLAG,
         "it labels the largest submenu, or a heading of cards names it; no page is a hub by its words",
     ),
     ("in_largest_menu", FactKind.FLAG, "the largest submenu of the page lists it"),
-    ("ends_menu", FactKind.FLAG, "it is the last entry of the menu of the page"),
+    ("ends_menu", FactKind.FLAG, "it is the last entry of the menu"),
     (
         "group_share",
         FactKind.NUMBER,
-        "share of services among the pages that a label or heading lists, 0 to 1",
+        "share of services among the pages of a label or heading, 0 to 1",
     ),
-    ("heading_words", FactKind.NUMBER, "words of a label or heading, for rules about headings"),
-    ("owner", FactKind.TEXT, "bucket of the menu's entry with that label, for rules about headings"),
-    ("is_menu", FactKind.FLAG, "it is the label of a submenu, for rules about headings"),
-    ("text_chars", FactKind.NUMBER, "characters of the fetched page's main text"),
-    ("page_chars", FactKind.NUMBER, "characters of all text of a page as it was sent"),
-    ("page_links", FactKind.NUMBER, "links of a page as it was sent"),
-    ("scripts", FactKind.NUMBER, "script elements of a page as it was sent"),
-    ("script_files", FactKind.NUMBER, "those of them that name a file"),
-    ("has_empty_mount", FactKind.FLAG, "the page has the empty element that scripts of frameworks fill"),
-    ("asks_for_scripts", FactKind.FLAG, "the page asks those who run no scripts for JavaScript"),
+    ("heading_words", FactKind.NUMBER, "for rules about headings: words of the label or heading"),
+    ("owner", FactKind.TEXT, "for rules about headings: bucket of the entry with that label"),
+    ("is_menu", FactKind.FLAG, "for rules about headings: it is the label of a submenu"),
+    ("text_chars", FactKind.NUMBER, "characters of main text of the fetched page"),
+    ("page_chars", FactKind.NUMBER, "characters of all text of the page as sent"),
+    ("page_links", FactKind.NUMBER, "links of the page as sent"),
+    ("scripts", FactKind.NUMBER, "script elements of the page as sent"),
+    ("script_files", FactKind.NUMBER, "script elements that name a file"),
+    ("has_empty_mount", FactKind.FLAG, "the page has an empty element that scripts of frameworks fill"),
+    ("asks_for_scripts", FactKind.FLAG, "the page asks for JavaScript"),
     ("rendering_helps", FactKind.FLAG, "rendering helped on its site; unknown before it was tried"),
-    ("legal_words", FactKind.NUMBER, "different legal words in that text"),
-    ("legal_density", FactKind.NUMBER, "legal words in 1,000 characters of that text"),
-    ("clauses", FactKind.NUMBER, "lines of that text that begin with the number of a clause"),
+    ("legal_words", FactKind.NUMBER, "different legal words in the main text"),
+    ("legal_density", FactKind.NUMBER, "legal words in 1,000 characters of main text"),
+    ("clauses", FactKind.NUMBER, "lines of main text that begin with the number of a clause"),
     (
         "name_twin",
         FactKind.TEXT,
-        "path of a fetched page that differs only in a name; unknown if there is none",
+        "path of a fetched page that differs only in a name",
     ),
-    ("same_text", FactKind.TEXT, "path of a better page with the same text; unknown if there is none"),
+    ("same_text", FactKind.TEXT, "path of a better page with the same text"),
     ("slug_words", FactKind.NUMBER, "words in the last path segment"),
     ("anchor_words", FactKind.NUMBER, "the most words in an anchor text"),
-    ("title", FactKind.TEXTS, "title attributes of all occurrences"),
-    ("context", FactKind.TEXTS, "text around the link, of all occurrences"),
-    ("position", FactKind.TEXTS, "navigation, main, footer, sitemap: of all occurrences"),
-    ("rel", FactKind.TEXTS, "rel attributes of all occurrences"),
+    ("title", FactKind.TEXTS, "title attributes"),
+    ("context", FactKind.TEXTS, "text around the link"),
+    ("position", FactKind.TEXTS, "navigation, main, footer or sitemap"),
+    ("rel", FactKind.TEXTS, "rel attributes"),
     ("occurrences", FactKind.NUMBER, "how often the page links it"),
     ("order", FactKind.NUMBER, "place in document order, from 0"),
-    ("head_title", FactKind.TEXT, "title of the linked page, where its head was read"),
-    ("head_description", FactKind.TEXT, "meta description of the linked page, where its head was read"),
-    ("family", FactKind.TEXT, "its family of pages that differ only in a name; unknown if it has none"),
+    ("head_title", FactKind.TEXT, "title of the linked page"),
+    ("head_description", FactKind.TEXT, "meta description of the linked page"),
+    ("family", FactKind.TEXT, "its family of pages that differ only in a name"),
     ("is_duplicate", FactKind.FLAG, "another link of the page has the same key"),
-    ("contextual", FactKind.NUMBER, "BM25 of the query against title, description, anchor and URL, 0 to 1"),
-    ("bucket", FactKind.TEXT, "what kind of page it is: services, about, blog, ..."),
+    ("contextual", FactKind.NUMBER, "BM25 of the query, 0 to 1 (PICK-13)"),
+    ("bucket", FactKind.TEXT, "kind of page: services, about, blog, …"),
     ("page_title", FactKind.TEXT, "title of the page itself"),
     ("heading_matches", FactKind.NUMBER, "h1 and h2 headings that match the topic"),
     ("mentions", FactKind.NUMBER, "occurrences of the topic in the page's text"),
-    ("heading_share", FactKind.NUMBER, "share of the h1 and h2 headings that match the topic, 0 to 1"),
+    ("heading_share", FactKind.NUMBER, "share of h1 and h2 headings that match the topic, 0 to 1"),
     (
         "topic_density",
         FactKind.NUMBER,
-        "occurrences of the topic in 1,000 characters of the page's main text",
+        "mentions in 1,000 characters of main text",
     ),
     (
         "topic_spread",
         FactKind.NUMBER,
-        "share of ten equal parts of the main text that have the topic, 0 to 1",
+        "share of ten parts of main text that have the topic, 0 to 1",
     ),
-    ("in_opening", FactKind.FLAG, "the first 500 characters of the main text have the topic"),
-    ("main_links", FactKind.NUMBER, "pages of its site that the main part of the page links"),
-    ("link_share", FactKind.NUMBER, "share of the main text that is the text of such links, 0 to 1"),
-    ("daily_finds", FactKind.NUMBER, "new links that visits find a day, the first visit aside"),
-    ("since_visit_s", FactKind.NUMBER, "seconds since the last visit; unknown if never visited"),
-    ("since_change_s", FactKind.NUMBER, "seconds since the last change; unknown if none was seen"),
+    ("in_opening", FactKind.FLAG, "the first 500 characters of main text have the topic"),
+    ("main_links", FactKind.NUMBER, "links of the main part to pages of its site"),
+    ("link_share", FactKind.NUMBER, "share of the main text that is text of such links, 0 to 1"),
+    ("daily_finds", FactKind.NUMBER, "new links that visits find a day, without the first visit"),
+    ("since_visit_s", FactKind.NUMBER, "seconds since the last visit"),
+    ("since_change_s", FactKind.NUMBER, "seconds since the last change"),
     ("relevance", FactKind.NUMBER, "topic relevance of a known URL, 0 to 1"),
     ("visits", FactKind.NUMBER, "visits so far"),
     ("hub_depth", FactKind.NUMBER, "links away from the nearest hub"),
@@ -145,6 +144,7 @@ _CATALOGUE = (
 BUILT_IN = frozenset(name for name, _, _ in _CATALOGUE)
 FIELDS = {name: Field(name, kind, about) for name, kind, about in _CATALOGUE}
 _UNKNOWN = {"head_title", "head_description", "position"}  # among those that links provide
+MEASURED: set[str] = set()  # facts that plug-ins measure, which may take long
 PAGE_FILL: dict[str, Callable[[Page], Value]] = {}  # facts about a fetched page that plug-ins measure
 CARD = "card."  # the fact card.x is the value of scorecard x
 
@@ -171,6 +171,7 @@ def register(
 ) -> None:
     """Add a fact that a plug-in measures; it may be unknown."""
     FIELDS[field.name] = field
+    MEASURED.add(field.name)
     if of_link is not None:
         FILL[field.name] = of_link
         _UNKNOWN.add(field.name)
@@ -185,7 +186,7 @@ def join(texts: list[str]) -> str:
     return JOIN.join(folded)
 
 
-_SPACES = str.maketrans("-_+.", "    ")
+SPACES = str.maketrans("-_+.", "    ")
 _SHORT = 200  # characters; what is longer is rare, and would fill memory
 _REMEMBERED = 4_096  # texts
 _WORD = re.compile(r"[^\W_]+")
@@ -228,7 +229,7 @@ def _decoded(escaped: str) -> str:
         if decoded == escaped:
             break
         escaped = decoded
-    return fold(fold(escaped).translate(_SPACES))
+    return fold(fold(escaped).translate(SPACES))
 
 
 _PLAIN = _Plain()
@@ -279,8 +280,8 @@ class _Words(dict[str, str]):
 _WORDS = _Words()
 
 
-def _label(anchor: str) -> str:
-    words = words_only(anchor)
+def label_of(words: str) -> str:
+    """Return the words of an anchor text if they are few enough to be a label."""
     return words if words.count(" ") < _LABEL_WORDS else ""
 
 
@@ -342,7 +343,9 @@ FILL: dict[str, Fill] = {
     "path_length": lambda link, _: float(len(link.url.segments)),
     "has_query": lambda link, _: bool(link.url.query),
     "anchor": _anchor,
-    "label": lambda link, _: JOIN.join(dict.fromkeys([_label(anchor) for anchor, _ in link.seen])),
+    "label": lambda link, _: JOIN.join(
+        dict.fromkeys([label_of(words_only(anchor)) for anchor, _ in link.seen])
+    ),
     "menu": _groups("menu"),
     "heading": _groups("heading"),
     "slug_words": lambda link, _: float(len(slug_of(link.url.segments).split())),
@@ -357,72 +360,4 @@ FILL: dict[str, Fill] = {
     "head_description": lambda _, head: (
         None if head is None or head.description is None else fold(head.description)
     ),
-}
-
-
-class Lines(NamedTuple):
-    """The texts of one fact of many links, a line each; `owners` gives the place of the link that each belongs to."""
-
-    text: str
-    owners: Callable[[], Sequence[int]]
-
-
-def lines_of(field: str, links: Sequence[Link]) -> Lines:
-    """Return the texts of a fact of many links, heads aside; what every card reads is made for all links at once.
-
-    A text may come twice or be empty, which the fact itself leaves out: no test tells the difference.
-    """
-    if field in _LINES:
-        return _LINES[field](links)
-    fill = FILL[field]
-    parts = [str(fill(link, None)).split(JOIN) for link in links]
-    return Lines("\n".join(map("\n".join, parts)), partial(_owners, parts))
-
-
-def _owners(texts: Iterable[Sequence[object]]) -> list[int]:
-    return [place for place, one in enumerate(texts) for _ in one]
-
-
-def _url_lines(links: Sequence[Link]) -> Lines:
-    text = "\n".join([link.url.text for link in links])
-    text = "\n".join([str(_url(link, None)) for link in links]) if "%" in text else text.lower()
-    return Lines(text, partial(range, len(links)))
-
-
-def _target_lines(links: Sequence[Link]) -> Lines:
-    text = "\n".join([(text := link.url.text)[text.index("/", 8) :] for link in links])
-    return Lines(text.lower(), partial(range, len(links)))
-
-
-def _path_lines(links: Sequence[Link]) -> Lines:
-    text, owners = _target_lines(links)
-    if "?" in text:
-        text = "\n".join([target.partition("?")[0] for target in text.split("\n")])
-    return Lines(text, owners)
-
-
-def _anchor_lines(links: Sequence[Link]) -> Lines:
-    seen = [link.seen for link in links]
-    return Lines(fold_lines([anchor for one in seen for anchor, _ in one]), partial(_owners, seen))
-
-
-def _title_lines(links: Sequence[Link]) -> Lines:
-    seen = [link.occurrences for link in links]
-    return Lines(fold_lines([occurrence.title for one in seen for occurrence in one]), partial(_owners, seen))
-
-
-def _context_lines(links: Sequence[Link]) -> Lines:
-    seen = [link.occurrences for link in links]
-    return Lines(
-        fold_lines([occurrence.context for one in seen for occurrence in one]), partial(_owners, seen)
-    )
-
-
-_LINES: dict[str, Callable[[Sequence[Link]], Lines]] = {
-    "url": _url_lines,
-    "path": _path_lines,
-    "target": _target_lines,
-    "anchor": _anchor_lines,
-    "title": _title_lines,
-    "context": _context_lines,
 }

@@ -131,7 +131,9 @@ class Scorecard:
 
 
 class Reason(NamedTuple):
-    """What one rule paid. A named tuple, because millions of them are created."""
+    """What one rule paid."""
+
+    # A named tuple, because millions of them are created.
 
     rule: str
     points: float
@@ -173,12 +175,12 @@ class Score(float):
 
     @property
     def value(self) -> float:
-        """The number alone, without its reasons."""
+        """The number alone."""
         return self.real
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The reasons that are shown to people."""
+        """The reasons for people."""
         return tuple(reason.text for reason in self.reasons if not reason.quiet)
 
 

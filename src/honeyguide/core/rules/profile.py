@@ -194,12 +194,12 @@ class Profile:
     traps: TrapLimits
 
     def score(self, card: str, facts: Facts) -> Score:
-        """Score a card, after the cards it reads."""
+        """Score a card."""
         chain = self.chains[card]
         return self.cards[card].score(facts) if len(chain) == 1 else self.scores(chain, facts)[card]
 
     def score_link(self, card: str, link: Link, head: Head | None = None) -> Score:
-        """Score a card for a link, directly if the card reads no other."""
+        """Score one link."""
         if len(self.chains[card]) == 1:
             return self.cards[card].score_link(link, head)
         return self.score(card, Facts(link, head))
@@ -207,13 +207,13 @@ class Profile:
     def score_links(
         self, card: str, links: Sequence[Link], texts: Mapping[str, str] | None = None
     ) -> list[Score]:
-        """Score a card for many links at once; `texts` contains the folded text of every fact of every link."""
+        """Score a card for many links; `texts` has the folded texts of their facts."""
         if len(self.chains[card]) == 1:
             return self.cards[card].score_links(links, texts or {})
         return [self.score(card, Facts(link)) for link in links]
 
     def scores(self, cards: tuple[str, ...], facts: Facts) -> dict[str, Score]:
-        """Score cards in this order; each score becomes a fact for the next card."""
+        """Score cards in order; each score is a fact for the next card."""
         scores: dict[str, Score] = {}
         for name in cards:
             scores[name] = self.cards[name].score(facts)
@@ -221,7 +221,7 @@ class Profile:
         return scores
 
     def kinds_of(self, strategy: Strategy) -> Kinds:
-        """Return the buckets of a strategy: its own, or those of the profile."""
+        """Return the strategy's buckets."""
         return strategy.kinds or self.kinds
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, FactKind, lines_of
+from honeyguide.core.rules.facts import FIELDS, FILL, JOIN, FactKind
 from honeyguide.core.rules.language import Matches, Text, leaves
+from honeyguide.core.rules.lines import PageLines
 from honeyguide.core.text.pattern import may_occur
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class Together:
         """Score links; `texts` contains the folded text of every fact of every link."""
         if not links or not self._is_shared:
             return [self._score_link(link, None) for link in links]
-        columns = [_answers(tests, links, texts.get(tests.field)) for tests in self._tests]
+        lines = PageLines(links)
+        columns = [_answers(tests, lines, texts.get(tests.field)) for tests in self._tests]
         known, scores = self._known, []
         for link, answers in zip(links, zip(*columns, strict=True), strict=True):
             score = known.get(answers)
@@ -95,14 +97,14 @@ def _sought(leaf: Leaf) -> tuple[str, tuple[str, ...], str] | None:
     return (before, words, after) if all(word and _BREAKS.isdisjoint(word) for word in words) else None
 
 
-def _answers(tests: _FieldTests, links: Sequence[Link], text: str | None) -> Sequence[Hashable]:
+def _answers(tests: _FieldTests, page: PageLines, text: str | None) -> Sequence[Hashable]:
     """Return, for each link, the bits of the tests of a fact that hold, or the fact itself if only that decides."""
     if tests.parts is None:
-        return _facts(tests.field, links)
-    answers = [0] * len(links)
+        return _facts(tests.field, page.links)
+    answers = [0] * len(page.links)
     if text is not None and not tests.patterns and not may_occur(tests.terms, text):
         return answers
-    lines = lines_of(tests.field, links)
+    lines = page[tests.field]
     owners: Sequence[int] = ()
     for line, bit in _found(tests, lines.text):
         owners = owners or lines.owners()

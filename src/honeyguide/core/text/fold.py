@@ -79,6 +79,13 @@ def fold_lines(texts: Sequence[str]) -> str:
     return "\n".join(map(fold, texts))
 
 
+def fold_words(texts: Sequence[str]) -> str:
+    """Fold texts to one line each, to be cut into words: the white space of ASCII texts may stay."""
+    whole = "\n".join(texts)
+    is_plain = whole.isascii() and whole.count("\n") == len(texts) - 1
+    return whole.lower() if is_plain else fold_lines(texts)
+
+
 def _fold_ordinary(text: str, table: bytes = _ORDINARY) -> str | None:
     """Fold text with single spaces and line ends as bytes, several times as fast; None if it needs the slow way."""
     data = text.encode("utf-8", "surrogatepass")

@@ -81,6 +81,8 @@ def escaped(json: str, *, pairs: bool = True) -> str:
 
     Characters beyond U+FFFF become two escapes, unless `pairs` is false: only JSON reads two as one character.
     """
+    if json.isascii() and "\x7f" not in json:
+        return json  # most records, and a search costs more than writing them
 
     def escape(match: re.Match[str]) -> str:
         code = ord(match[0])

@@ -7,7 +7,8 @@ slug of a URL, against dozens of lists with thousands of words; each word of the
 from __future__ import annotations
 
 _REMEMBERED = 4_096  # words whose lists are remembered: menus and addresses repeat theirs
-_LONG = 40  # characters: longer words are rare, and would fill memory
+_REMEMBERED_TEXTS = 1_024  # a page asks for its texts more than once
+_LONG = 40  # characters: longer ones are rare, and would fill memory
 
 
 class WordLists:
@@ -25,6 +26,7 @@ class WordLists:
         self._beginnings: dict[str, int] = {}
         self._sizes: list[int] = []  # of the beginnings, in characters
         self._phrases: dict[str, list[tuple[str, int]]] = {}  # by their first word
+        self.texts: dict[str, int] = {}
         self.remembered: dict[str, tuple[int, list[tuple[str, int]]]] = {}
 
     def add(self, terms: tuple[str, ...]) -> int:
@@ -44,10 +46,21 @@ class WordLists:
                 self._words[term] = self._words.get(term, 0) | bit
         self._sizes = sorted({len(beginning) for beginning in self._beginnings})
         self.remembered.clear()
+        self.texts.clear()
         return bit
 
     def found(self, text: str) -> int:
         """Return the bits of the lists that have a word of the text; its words are separated by single spaces."""
+        bits = self.texts.get(text)
+        if bits is None:
+            bits = self._found(text)
+            if len(text) <= _LONG:
+                if len(self.texts) >= _REMEMBERED_TEXTS:
+                    self.texts.clear()
+                self.texts[text] = bits
+        return bits
+
+    def _found(self, text: str) -> int:
         known, bits, words = self.remembered, 0, text.split(" ")
         begun: dict[str, list[tuple[str, int]]] = {}
         for word in words:
