@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from honeyguide.core.rules.compile import CompiledCard
@@ -25,7 +27,10 @@ from honeyguide.core.text.pattern import compile_pattern
 
 pytest.importorskip("polars")  # an extra
 
+import polars as pl
+
 from honeyguide.bulk.columns import fact_frame, lowered, read_scores, score_columns
+from honeyguide.bulk.signal_columns import fact_columns, since_bounds
 
 
 def scored(card: Scorecard, *rows: dict[str, Value]) -> list[Score]:
@@ -172,3 +177,27 @@ def test_facts_without_a_column_are_not_known() -> None:
 )
 def test_only_what_both_engines_read_alike_is_lowered(source: str, several: bool, is_sure: bool) -> None:
     assert (lowered(source, several=several) is not None) is is_sure
+
+
+@pytest.mark.parametrize("bound", [-1.0, 0.0, 1e-7, 1e-6, 0.3, 3600.0, 86400.5, 1e9 / 3, 1.7e9, 1e300])
+def test_times_are_compared_with_a_bound_as_their_seconds_are(bound: float) -> None:
+    now = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
+    around = round(min(max(bound, 0.0), 1.7e9) * 1e6)
+    passed = [timedelta(microseconds=around + more) for more in range(-3, 4)]
+    moments = [
+        None,
+        now,
+        now + timedelta(days=1),
+        now - timedelta(days=19_000),
+        *(now - one for one in passed),
+    ]
+    frame = pl.LazyFrame({"url": ["u"] * len(moments), "last_visited": moments})
+    facts = fact_columns(frame, now, with_url=False)
+    seconds, compare = pl.col("since_visit_s"), since_bounds(now)["since_visit_s"]
+    found = facts.select((seconds < bound).alias("below"), (seconds > bound).alias("above")).collect()
+    assert (
+        facts.select(compare(bound, True).alias("below"), compare(bound, False).alias("above"))
+        .collect()
+        .equals(found)
+    )
+    assert found.null_count().row(0) == (1, 1)

@@ -64,9 +64,9 @@ CELLS = [("visits", cell) for cell in WHOLE] + [("topic_relevance", cell) for ce
 CELLS += [("last_visited", cell) for cell in TIME] + [("last_changed", cell) for cell in TIME]
 
 
-def planned(path: Path) -> str:
+def planned(path: Path, top: int | None = None) -> str:
     try:
-        return repr(open_known(known_sources([str(path)]), PROFILE).plan(PlanQuery(NOW)))
+        return repr(open_known(known_sources([str(path)]), PROFILE).plan(PlanQuery(NOW, top)))
     except InputError as error:
         return str(error)
 
@@ -89,6 +89,20 @@ def test_a_cell_of_any_form_is_read_as_by_rows(
     by_rows = planned(path)
     monkeypatch.setattr(read, "SMALL_BYTES", 0)
     assert planned(path) == by_rows
+
+
+@pytest.mark.parametrize("last", ["0.5", ""])
+@pytest.mark.parametrize("odd", [[",7"], [",7,0.5,"], [",7,0.5,9"], [",7", ",7,0.5,9"], [""]])
+def test_a_line_with_other_cells_is_read_as_by_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: list[str], last: str
+) -> None:
+    cells = [f",3,{last}", *odd, f",3,{last}"]
+    lines = [f"https://a.example/{number}{rest}" for number, rest in enumerate(cells)]
+    path = tmp_path / "known.csv"
+    path.write_text("\n".join(["url,visits,topic_relevance", *lines]) + "\n", "utf-8")
+    by_rows = planned(path, top=1)
+    monkeypatch.setattr(read, "SMALL_BYTES", 0)
+    assert planned(path, top=1) == by_rows
 
 
 def test_columns_of_one_form_become_times_and_others_stay_texts() -> None:

@@ -127,11 +127,11 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     columns: Mapping[str, str] | None = None,
     reject: Rejected | None = None,
 ) -> Plan:
-    """Rank the known URLs of CSV, JSON lines or Parquet files; wrong rows go to `reject`, or stop the run.
+    """Rank the known URLs of CSV, JSON lines or Parquet files.
 
-    `policy` is a recrawl policy: `learned` for files with change rates, else `heuristic`, the rules of the profile.
-    `columns` has the names of columns, by field: {"visits": "n"}. Times without a zone are taken as UTC. With a `budget` of
-    visits, levels are relative to it: `high` and better are the pages within it. `heuristic` has no such levels (PLAN-2).
+    `policy` is a recrawl policy; None: `learned` for files with change rates, else `heuristic`, the rules of the profile.
+    With a `budget` of visits, `high` and better are the pages within it; not for `heuristic` (PLAN-2). Times without a zone
+    are UTC.
     """
     chosen = profile_of(profile)
     query = _checked(

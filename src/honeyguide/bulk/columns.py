@@ -1,10 +1,10 @@
 """Columns: scorecards evaluated over whole columns, with the values and reasons of the row evaluator.
 
 Owns: the column evaluator, and how tests of text are written for polars. Must not know: TOML, files, which rules exist.
-Start reading at `score_columns`, and at `text_test` for texts: patterns that mean the same to both engines run in polars,
-others in Python. polars is an extra, so this module is imported on demand. An unknown fact is null, and polars' logic of nulls is the three-valued logic of
-the rules. Each rule is one mask, computed once. Sums are made in the order of the rules, because floats added in another
-order are other floats. Each rule that paid sets one bit; `read_scores` turns bits into reasons. Numbers must be finite.
+Start reading at `score_columns`, and at `text_test` for texts: patterns that mean the same to both engines run in polars, others
+in Python. polars is an extra, so this module is imported on demand. An unknown fact is null, because polars' logic of nulls is
+the three-valued logic of the rules. Each rule is one mask, computed once. Sums are made in the order of the rules, because floats
+added in another order are other floats. Each rule that paid sets a bit; `read_scores` makes reasons of bits. Numbers are finite.
 """
 
 from __future__ import annotations
@@ -26,18 +26,22 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.facts import Value
     from honeyguide.core.rules.language import Condition, Group, Leaf, Rule, Scorecard
 
+    Bounds = Mapping[str, Callable[[float, bool], pl.Expr]]  # where a fact is below a bound, or above it
+
 _BITS = 64  # in one column of the ledger; a card with more rules has more columns
 _BEFORE = "sum before the group"
 _EXACT = 2.0**52  # numbers from here on have no fraction to round
 _SMALL = 1e15  # whole numbers that `round` gives exactly after a division
 
 
-def score_columns(frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bool = True) -> pl.LazyFrame:
+def score_columns(
+    frame: pl.LazyFrame, cards: Iterable[Scorecard], *, ledger: bool = True, bounds: Bounds | None = None
+) -> pl.LazyFrame:
     """Add `card.x` for each card, in this order; with `ledger`, also which rules paid and which facts are unknown."""
     # Columns of the frame are facts, null where unknown; facts without a column are unknown everywhere.
     known = set(frame.collect_schema().names())
     for card in cards:
-        frame = _Card(card, known).add_to(frame, ledger=ledger)
+        frame = _Card(card, known, bounds or {}).add_to(frame, ledger=ledger)
         known.add(CARD + card.name)
     return frame
 
@@ -73,9 +77,8 @@ def fact_frame(rows: Sequence[Mapping[str, Value]], names: Iterable[str]) -> pl.
 class _Card:
     """One card as expressions over the columns that are there."""
 
-    def __init__(self, card: Scorecard, known: set[str]) -> None:
-        self.card = card
-        self.known = known
+    def __init__(self, card: Scorecard, known: set[str], bounds: Bounds) -> None:
+        self.card, self.known, self.bounds = card, known, bounds
         self._numbers = {id(rule): place for place, rule in enumerate(_rules(card))}
 
     def add_to(self, frame: pl.LazyFrame, *, ledger: bool) -> pl.LazyFrame:
@@ -113,10 +116,11 @@ class _Card:
                 return ~self._condition(part)
             case _ if condition.field not in self.known:
                 return pl.lit(None, dtype=pl.Boolean)
-            case language.Below(field, bound):
-                return pl.col(field) < bound
-            case language.Above(field, bound):
-                return pl.col(field) > bound
+            case language.Below(field, bound) | language.Above(field, bound):
+                is_below = isinstance(condition, language.Below)
+                if field in self.bounds:
+                    return self.bounds[field](bound, is_below)
+                return pl.col(field) < bound if is_below else pl.col(field) > bound
             case Is(field, values) if _kind(field) is FactKind.NUMBER:
                 return pl.col(field).is_in([float(one) for one in values if isinstance(one, int | float)])
             case Is(field, values) if _kind(field) is FactKind.FLAG:

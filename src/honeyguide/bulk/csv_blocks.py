@@ -127,13 +127,16 @@ def _plain(data: bytes, names: list[str], types: Types) -> pl.DataFrame | None:
     if not _is_plain(data, unquoted):
         return None
     lines = unquoted.count(b"\n") + (not data.endswith(b"\n"))
-    if unquoted.count(b",") != lines * (len(names) - 1):
-        return None
     quote = None if unquoted is data else '"'
     frame = _frame(data, [types.get(name, pl.String()) for name in names], quote)
     if frame is None:  # a cell is no number
         frame = _frame(data, [pl.String()] * len(names), quote)
-    if frame is None:
+    if frame is None:  # a line has too many cells
+        return None
+    # The last cell of a line with too few is null. Where none is null, commas need not be counted, which takes half as long as
+    # reading them.
+    is_short = frame.to_series(len(names) - 1).null_count() > 0
+    if is_short and unquoted.count(b",") != lines * (len(names) - 1):
         return None
     named = {str(place): name for place, name in enumerate(names) if name}
     frame = frame.select([*named]).rename(named)

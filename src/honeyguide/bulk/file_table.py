@@ -28,7 +28,15 @@ from honeyguide.bulk.batches import (
     same_score,
 )
 from honeyguide.bulk.columns import fact_frame, read_scores, score_columns
-from honeyguide.bulk.signal_columns import DOUBT, FUTURE, HASH, ZONELESS, fact_columns, hashes_of
+from honeyguide.bulk.signal_columns import (
+    DOUBT,
+    FUTURE,
+    HASH,
+    ZONELESS,
+    fact_columns,
+    hashes_of,
+    since_bounds,
+)
 from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import Count, KnownUrl, Plan, PlanEntry, level_of, score_url
 from honeyguide.core.recrawl.policies import HEURISTIC
@@ -171,7 +179,8 @@ class ColumnTable:
     def _query(self, frame: pl.LazyFrame, now: datetime) -> pl.LazyFrame:
         facts = fact_columns(frame, now, with_url=self._check_urls)
         wanted = [SCORE, DOUBT, FUTURE, ZONELESS, *([HASH] if self._check_urls else [])]
-        return score_columns(facts, self._cards, ledger=False).select(wanted)
+        scored = score_columns(facts, self._cards, ledger=False, bounds=since_bounds(now))
+        return scored.select(wanted)
 
     def _value(self, signals: UrlSignals, now: datetime) -> float:
         return score_url(signals, now, self._profile).score.value

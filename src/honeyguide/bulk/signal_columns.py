@@ -7,6 +7,7 @@ own: written into one expression, the same text would be taken apart again and a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from datetime import UTC, datetime, timedelta
 from functools import partial, reduce
 from operator import or_
@@ -34,10 +35,7 @@ _ISO = (
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):?[0-5][0-9])?)?$"
 )
 
-_UTC_FORMS = [  # without and with microseconds
-    rf"^{_DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-5][0-9]{fraction}(?:Z|\+00:?00)$"
-    for fraction in ("", r"\.[0-9]{6}")
-]
+_UTC = rf"^{_DATE}[T ][0-9]{{2}}:[0-9]{{2}}:[0-5][0-9](?:\.[0-9]{{6}})?(?:Z|\+00:?00)$"
 _WHOLE, _DECIMAL_TIME = r"^[0-9]{1,13}$", r"^[0-9]{1,12}\.[0-9]{1,20}$"
 
 
@@ -103,15 +101,16 @@ def with_utc_times(frame: pl.DataFrame) -> pl.DataFrame:
     named = columns_of(frame.schema)
     for column in (named[name] for name in TIMES if name in named and frame.schema[named[name]] == pl.String):
         first = frame[column].drop_nulls().head(1).to_list()
-        has_fraction = bool(first) and first[0][19:20] == "."
-        if not first or not frame[column].str.contains(_UTC_FORMS[has_fraction]).all():
+        if not first or not frame[column].str.contains(_UTC).all():
             continue
-        text = pl.col(column)
-        moment = _read_as(text.str.slice(0, 19), f"%Y-%m-%d{first[0][10:11]}%H:%M:%S")
-        micros = text.str.slice(20, 6).cast(pl.Int64) if has_fraction else pl.lit(0)
-        read = frame.select((moment + micros).cast(pl.Datetime("us", "UTC")).alias(column)).to_series()
-        if read.null_count() == frame[column].null_count():  # else one of them is no date, or of another form
-            frame = frame.with_columns(read)
+        text, fraction = first[0], ".%6f" if "." in first[0] else ""
+        form = f"%Y-%m-%d{text[10]}%H:%M:%S{fraction}{text[26 if fraction else 19 :]}"
+        read = _read_as(pl.col(column), form).cast(pl.Datetime("us", "UTC"))
+        moments = frame.select(read).to_series()
+        if (
+            moments.null_count() == frame[column].null_count()
+        ):  # else one of them is no date, or of another form
+            frame = frame.with_columns(moments)
     return frame
 
 
@@ -178,6 +177,7 @@ _NUMBERS = {"topic_relevance": "relevance"}
 _COUNTS = ("visits", "hub_depth")
 DOUBT, FUTURE, HASH = "in doubt", "in the future", "hash of the url"
 ZONELESS = "without a zone"
+_MOMENT = "moment of "  # before the name of a fact
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1) - 1
 _EXACT = 2**53
@@ -266,7 +266,7 @@ def _read(schema: Mapping[str, pl.DataType], named: Mapping[str, str], *, with_u
 def _facts(
     schema: Mapping[str, pl.DataType], named: Mapping[str, str], now: datetime, *, with_url: bool
 ) -> list[pl.Expr]:
-    now_us = (now - _EPOCH) // timedelta(microseconds=1)
+    now_us = _micros(now)
     read = _read(schema, named, with_url=with_url)
     facts: list[pl.Expr] = []
     doubts, future = [*read.doubts], list[pl.Expr]()
@@ -277,11 +277,16 @@ def _facts(
             doubts.append(value < max(0, now_us - _EXACT))
         fact = _since(value, now_us) if name in TIMES else value
         facts.append(fact.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
+        facts += [value.alias(_MOMENT + TIMES[name])] if name in TIMES else []
     if with_url:
         facts.append(hashed(pl.col(named["url"])).alias(HASH))
     if not facts:  # of constants alone, there would be one row
         doubts.append(pl.col(named["url"]).is_null())
     return [*facts, _any(doubts).alias(DOUBT), _any(future).alias(FUTURE), _any(read.bare).alias(ZONELESS)]
+
+
+def _micros(now: datetime) -> int:
+    return (now - _EPOCH) // timedelta(microseconds=1)
 
 
 def hashes_of(urls: list[str]) -> pl.Series:
@@ -306,6 +311,20 @@ def _since(moment_us: pl.Expr, now_us: int) -> pl.Expr:
     passed = now_us - moment_us
     twice = (passed + passed.abs()).cast(pl.Float64)
     return twice / (twice * 0.0 + 2e6)
+
+
+def since_bounds(now: datetime) -> dict[str, Callable[[float, bool], pl.Expr]]:
+    """Compare the seconds since a moment with bounds by the moment itself, which makes no seconds: for `score_columns`."""
+    return {fact: partial(_since_bound, _MOMENT + fact, _micros(now)) for fact in TIMES.values()}
+
+
+def _since_bound(moment: str, now_us: int, bound: float, is_below: bool) -> pl.Expr:
+    find = bisect_left if is_below else bisect_right
+    # The first time, in microseconds, that is not below the bound, or that is above it.
+    passed = find(range(_EXACT + 1), bound, key=lambda micros: micros / 1_000_000)
+    # No time is less than 0 seconds ago, and one in the future is 0 seconds ago: for a bound below that, all moments are alike.
+    last = now_us - passed if passed else _LATEST_US
+    return pl.col(moment) > last if is_below else pl.col(moment) <= last
 
 
 def _whole(column: pl.Expr, dtype: pl.DataType) -> Reading:

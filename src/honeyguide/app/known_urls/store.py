@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.files.read import OnRows
+    from honeyguide.bulk.store.columns import Ints
     from honeyguide.bulk.store.table import StoredTable
     from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry, Site
@@ -160,11 +161,12 @@ class StoreTable(RowTable):
         left_out = Excluding(names, since)
         unusual = history.known_columns(UNUSUAL, only_unusual=True)
         usual = self._reported(history.known_columns(USUAL))
-        known, visited = StoredColumns.of_known(usual, unusual, left_out)
-        met = history.unvisited_columns(lambda digests: are_among(visited, np.array(digests)).tolist())
-        blocks = self._reported(met, len(visited))
-        queued = StoredColumns.of_queued(blocks, known.hosts, left_out)
-        return StoredTable(StoredColumns.joined([known, queued], known.hosts))
+
+        def unvisited(visited: Ints) -> Iterator[Sequence[Sequence[Any]]]:
+            met = history.unvisited_columns(lambda digests: are_among(visited, np.array(digests)).tolist())
+            return self._reported(met, len(visited))
+
+        return StoredTable(StoredColumns.of(usual, unusual, unvisited, left_out))
 
     def _reported(
         self, blocks: Iterable[Sequence[Sequence[Any]]], rows: int = 0

@@ -38,6 +38,7 @@ UNUSUAL = (
 )  # fmt: skip
 _USUAL_NUMBERS = ("visited_at", "relevance", "rate_a", "rate_b", "first_seen")
 _UNUSUAL_NUMBERS = ("changed_at", "failures", "status", "found_a", "found_b", "born_at")
+_BLANK = {"failures": 0.0}  # of other numbers, nothing is known
 _KINDS = {name: place for place, name in enumerate(CLASSES)}
 HUB, ARTICLE = CLASSES.index("hub"), CLASSES.index("article")
 DAY_H = 24
@@ -66,15 +67,23 @@ class Hosts(dict[str, int]):
     """The names of hosts, numbered from 0."""
 
     def __init__(self) -> None:
-        self._by_text: dict[str, int] = {}
+        self._by_text = _ByText(self)
 
     def numbers(self, urls: Sequence[str]) -> Ints:
         """Give the numbers of the hosts of URLs; new ones get the next."""
         texts = [url.split("/", 3)[2] for url in urls]
-        for text in dict.fromkeys(texts):
-            if text not in self._by_text:
-                self._by_text[text] = self.setdefault(site_of(f"//{text}"), len(self))
         return np.fromiter(map(self._by_text.__getitem__, texts), np.int64, len(texts))
+
+
+class _ByText(dict[str, int]):
+    """The numbers of hosts as they are written in URLs: several texts may name the same host."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self._hosts = hosts
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = self._hosts.setdefault(site_of(f"//{text}"), len(self._hosts))
+        return number
 
 
 @dataclass(slots=True)
@@ -95,72 +104,73 @@ class StoredColumns:
     hours: Floats
 
     @classmethod
-    def of_known(
-        cls, usual: Iterable[Block], unusual: Iterable[Block], excluded: Excluding
-    ) -> tuple[StoredColumns, Ints]:
-        """Make arrays of the columns `USUAL` of all pages that were visited, and `UNUSUAL` of some of them.
+    def of(
+        cls,
+        usual: Iterable[Block],
+        unusual: Iterable[Block],
+        unvisited: Callable[[Ints], Iterable[Block]],
+        excluded: Excluding,
+    ) -> StoredColumns:
+        """Make arrays of the columns `USUAL` of all pages that were visited, of `UNUSUAL` of some of them, and of links.
 
-        Beside them are the identities of all pages, also those that are left out.
+        `unvisited` gives links that were never visited: identities, URLs, link scores and births. It gets the identities of
+        all pages, also those that are left out.
         """
         hosts = Hosts()
-        parts, named = [], []
+        parts: list[dict[str, Any]] = []
+        named, births = [np.zeros(0, np.bool_)], [np.zeros(0)]
         for block in usual:
             fields = dict(zip(USUAL, block, strict=True))
-            parts.append(cls._plain(fields, hosts))
+            parts.append(_arrays(fields, hosts))
             named.append(excluded.is_named(fields["digest"], fields["url"]))
-        rows = cls.joined(parts, hosts)
-        is_left_out = np.concatenate([*named, np.zeros(0, np.bool_)]) | excluded.is_early(rows)
+        visited = np.concatenate([np.zeros(0, np.int64), *(part["digest"] for part in parts)])
+        for digests, urls, scores, born in unvisited(visited):
+            fields = _link_fields(digests, urls, scores)
+            parts.append(_arrays(fields, hosts))
+            named.append(excluded.is_named(digests, fields["url"]))
+            births.append(_floats(born))
+        rows = cls._joined(parts, hosts)
+        if len(births) > 1:
+            rows.set_numbers("born_at", slice(len(visited), None), np.concatenate(births))
+        is_left_out = np.concatenate(named) | excluded.is_early(rows)
         for block in unusual:
-            is_left_out[rows.add(dict(zip(UNUSUAL, block, strict=True)))] = True
-        return rows.without(is_left_out), rows.digest
+            is_left_out[rows.add(dict(zip(UNUSUAL, block, strict=True)), visited)] = True
+        return rows.without(is_left_out)
 
     @classmethod
-    def of_queued(cls, blocks: Iterable[Block], hosts: Hosts, excluded: Excluding) -> StoredColumns:
-        """Make arrays of links that were never visited: of their identities, URLs, link scores and births."""
-        parts = []
-        for digests, linked, scores, births in blocks:
-            urls = [normalize(url) for url in linked]
-            size = len(urls)
-            fields: dict[str, Sequence[Any]] = {
-                "digest": digests, "url": urls, "kind": [class_of(url, is_hub=False) for url in urls],
-                "visited_at": [None] * size, "rate_a": [None] * size, "rate_b": [None] * size, "first_seen": [inf] * size,
-                "relevance": [None if score is None else score / SCALES["link"] for score in scores],
-            }  # fmt: skip
-            part = cls._plain(fields, hosts)
-            part.numbers["born_at"] = _floats(births)
-            parts.append(part.without(excluded.is_named(digests, urls)))
-        return cls.joined(parts, hosts)
-
-    @classmethod
-    def _plain(cls, fields: Mapping[str, Sequence[Any]], hosts: Hosts) -> StoredColumns:
-        """Make rows of which nothing else is known."""
-        size = len(fields["url"])
-        kind = np.fromiter(map(_KINDS.__getitem__, fields["kind"]), np.int64, size)
+    def _joined(cls, parts: Sequence[Mapping[str, Any]], hosts: Hosts) -> StoredColumns:
+        """Join arrays to rows of which nothing unusual is known: those fields take no memory until one is set."""
+        parts = [_arrays(dict.fromkeys(USUAL, ()), hosts), *parts]
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        size = len(joined["digest"])
+        blank = {name: np.broadcast_to(_BLANK.get(name, np.nan), size) for name in _UNUSUAL_NUMBERS}
         return cls(
-            digest=np.array(fields["digest"], dtype=np.int64),
-            host=hosts.numbers(fields["url"]),
-            kind=kind,
-            numbers={name: _floats(fields[name]) for name in _USUAL_NUMBERS},
-            dated=_dated(fields["url"], kind),
+            **{name: joined[name] for name in ("digest", "host", "kind", "dated")},
+            numbers={**{name: joined[name] for name in _USUAL_NUMBERS}, **blank},
             listed=np.zeros(size, np.bool_),
             hosts=hosts,
             hubs=np.zeros(0, np.int64),
             hours=np.zeros((0, DAY_H)),
         )
 
-    def add(self, fields: Mapping[str, Sequence[Any]]) -> Ints:
+    def set_numbers(self, name: str, place: Ints | slice, values: Floats) -> None:
+        """Set a field of some rows."""
+        if not self.numbers[name].flags.writeable:
+            self.numbers[name] = self.numbers[name].copy()
+        self.numbers[name][place] = values
+
+    def add(self, fields: Mapping[str, Sequence[Any]], visited: Ints) -> Ints:
         """Add what is known of some rows; returns those that have moved. Rows that were added meanwhile are not ours."""
         digest = np.array(fields["digest"], dtype=np.int64)
-        ours = np.flatnonzero(are_among(self.digest, digest))
-        place = np.searchsorted(self.digest, digest[ours])
-
+        ours = np.flatnonzero(are_among(visited, digest))
+        place = np.searchsorted(visited, digest[ours])
         for name in _UNUSUAL_NUMBERS:
-            self.numbers[name][place] = _floats(fields[name])[ours]
+            self.set_numbers(name, place, _floats(fields[name])[ours])
         self.listed[place] = [fields["lastmod"][number] is not None for number in ours.tolist()]
         hours = fields["hours"]
         busy = [number for number in ours.tolist() if hours[number] is not None]
         if busy:
-            self.hubs = np.concatenate([self.hubs, np.searchsorted(self.digest, digest[busy])])
+            self.hubs = np.concatenate([self.hubs, np.searchsorted(visited, digest[busy])])
             self.hours = np.concatenate([self.hours, [hours[number] for number in busy]])
         return np.asarray(place[np.array(fields["is_moved"], dtype=np.bool_)[ours]])
 
@@ -180,31 +190,6 @@ class StoredColumns:
             hosts=self.hosts,
             hubs=place[self.hubs[is_hub]],
             hours=self.hours[is_hub],
-        )
-
-    @classmethod
-    def joined(cls, parts: Sequence[StoredColumns], hosts: Hosts) -> StoredColumns:
-        """Join the arrays of all rows."""
-        empty = dict.fromkeys((*USUAL[:2], *_USUAL_NUMBERS, "kind"), ())
-        parts = [*parts, cls._plain(empty, hosts)]
-
-        def join(name: str) -> Any:
-            return np.concatenate([getattr(part, name) for part in parts])
-
-        def join_numbers(name: str) -> Floats:
-            empty = 0.0 if name == "failures" else np.nan
-            if not any(name in part.numbers for part in parts):
-                return np.full(before[-1], empty)
-            return np.concatenate(
-                [part.numbers.get(name, np.full(len(part.digest), empty)) for part in parts]
-            )
-
-        before = np.cumsum([0, *(len(part.digest) for part in parts)])
-        return cls(
-            **{name: join(name) for name in ("digest", "host", "kind", "dated", "listed", "hours")},
-            numbers={name: join_numbers(name) for name in (*_USUAL_NUMBERS, *_UNUSUAL_NUMBERS)},
-            hosts=hosts,
-            hubs=np.concatenate([part.hubs + first for part, first in zip(parts, before, strict=False)]),
         )
 
     def published(self) -> Floats:
@@ -232,8 +217,36 @@ def are_among(ordered: Ints, digests: Ints) -> Flags:
     return np.asarray(found)
 
 
+def _link_fields(
+    digests: Sequence[int], urls: Sequence[str], scores: Sequence[float | None]
+) -> dict[str, Sequence[Any]]:
+    """Give the fields `USUAL` of links that were never visited."""
+    texts, nothing = [normalize(url) for url in urls], [None] * len(urls)
+    return {
+        "digest": digests, "url": texts, "kind": [class_of(url, is_hub=False) for url in texts],
+        "visited_at": nothing, "rate_a": nothing, "rate_b": nothing, "first_seen": [inf] * len(urls),
+        "relevance": [None if score is None else score / SCALES["link"] for score in scores],
+    }  # fmt: skip
+
+
+def _arrays(fields: Mapping[str, Sequence[Any]], hosts: Hosts) -> dict[str, Any]:
+    """Make arrays of the fields `USUAL` of some rows; the URLs give hosts and dates."""
+    size = len(fields["url"])
+    kind = np.fromiter(map(_KINDS.__getitem__, fields["kind"]), np.int64, size)
+    return {
+        "digest": np.fromiter(fields["digest"], np.int64, size),
+        "host": hosts.numbers(fields["url"]),
+        "kind": kind,
+        "dated": _dated(fields["url"], kind),
+        **{name: _floats(fields[name]) for name in _USUAL_NUMBERS},
+    }
+
+
 def _floats(values: Sequence[Any]) -> Floats:
-    return np.array(values, dtype=float)
+    try:
+        return np.fromiter(values, float, len(values))
+    except TypeError:  # some are None, which takes three times as long
+        return np.array(values, dtype=float)
 
 
 def _dated(urls: Sequence[str], kind: Ints) -> Floats:

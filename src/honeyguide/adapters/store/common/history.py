@@ -186,21 +186,22 @@ class SqlHistory:
     def known_columns(
         self, fields: Sequence[str], *, only_unusual: bool = False
     ) -> Iterator[list[Sequence[Any]]]:
+        listed = fields if "digest" in fields else (*fields, "digest")
         chosen = ", ".join(
-            _ELSEWHERE.get(name, f"k.{name}") for name in fields if name in HistoryEntry._fields
+            _ELSEWHERE.get(name, f"k.{name}") for name in listed if name in HistoryEntry._fields
         )
         name = "after" if _ELSEWHERE.keys() & set(fields) else "after_alone"
         sql = self._sql["unusual" if only_unusual else name]
-        sql = sql.replace("k.*, l.lastmod, b.at", f"{chosen}, k.digest").replace("1000", str(_COLUMN_ROWS))
+        sql = sql.replace("k.*, l.lastmod, b.at", chosen).replace("1000", str(_COLUMN_ROWS))
         last = _FIRST
         self._write_waiting()
         while rows := self._db.all(sql, (last,)):
             columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
-            last = columns.pop()[-1]
+            last = columns[listed.index("digest")][-1]
             if "hours" in fields:
                 place = fields.index("hours")
                 columns[place] = [None if one is None else _counts(one, _DAY_H) for one in columns[place]]
-            yield columns
+            yield columns[: len(fields)]
 
     @reads
     def visits(self, digest: int) -> list[tuple[int, float, int | None]]:
@@ -249,16 +250,9 @@ class SqlHistory:
         while rows := self._all("queued", last):
             ids, digests = zip(*rows, strict=True)
             last = ids[-1]
-            unvisited = {
-                digest: id_
-                for id_, digest, was in zip(ids, digests, are_visited(digests), strict=True)
-                if not was
-            }
-            if unvisited:
-                ends = min(unvisited.values()), max(unvisited.values())
-                some = [row for row in self._all("queued_between", *ends) if row[0] in unvisited]
-                if some:
-                    yield list(zip(*some, strict=True))
+            unvisited = [id_ for id_, was in zip(ids, are_visited(digests), strict=True) if not was]
+            if unvisited and (some := self._all("queued_among", json.dumps(unvisited))):
+                yield list(zip(*some, strict=True))
 
     @reads
     def find_unvisited(self, digest: int) -> QueuedUrl | None:

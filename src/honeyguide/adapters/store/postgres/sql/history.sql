@@ -86,9 +86,9 @@ ORDER BY e.id LIMIT 1000;
 -- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
 SELECT id, digest FROM entry WHERE id > $1 AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 5000;
 
--- name: queued_between
+-- name: queued_among
 SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
-WHERE e.id BETWEEN $1 AND $2 AND e.state = 0 AND e.site IS NOT NULL
+WHERE e.id IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint) AND e.state = 0 AND e.site IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id;
 

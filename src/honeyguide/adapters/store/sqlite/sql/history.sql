@@ -80,9 +80,9 @@ ORDER BY e.id LIMIT 200000;
 -- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
 SELECT id, digest FROM entry WHERE id > ? AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 5000;
 
--- name: queued_between
+-- name: queued_among
 SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
-WHERE e.id BETWEEN ? AND ? AND e.state = 0 AND e.site IS NOT NULL
+WHERE e.id IN (SELECT value FROM json_each(?)) AND e.state = 0 AND e.site IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM run r CROSS JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id;
 
