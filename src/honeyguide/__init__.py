@@ -16,6 +16,7 @@ _NAMES = {
     "app.library.focus": "Focus JudgedLink judge_links",
     "app.library.observe": "Imported import_known observe",
     "app.library.pages": "CrawledPage PickedPage PickedSite",
+    "app.library.stored": "export_pages",
     "app.pick": "Chooser pick_sites select_files select_links",
     "app.plan": "plan_file plan_sql plan_store rank_urls score_frame score_url",
     "app.runs": "open_store",

@@ -21,6 +21,7 @@ from honeyguide.app.library.observe import observe as observe
 from honeyguide.app.library.pages import CrawledPage as CrawledPage
 from honeyguide.app.library.pages import PickedPage as PickedPage
 from honeyguide.app.library.pages import PickedSite as PickedSite
+from honeyguide.app.library.stored import export_pages as export_pages
 from honeyguide.app.pick import Chooser as Chooser
 from honeyguide.app.pick import pick_sites as pick_sites
 from honeyguide.app.pick import select_files as select_files
@@ -193,6 +194,7 @@ __all__ = [
     "crawl_site",
     "display",
     "explain_url",
+    "export_pages",
     "extract_links",
     "import_known",
     "judge_links",

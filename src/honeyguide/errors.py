@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class HoneyguideError(Exception):
-    """Any error that Honeyguide raises on purpose; its message has one or more printable lines."""
+    """Any error that Honeyguide raises on purpose; its message is printable."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(map(_visible, lines)))
@@ -44,7 +44,7 @@ class ConfigError(HoneyguideError, ValueError):
 
 
 class PatternError(ConfigError):
-    """A topic pattern that is refused: the position in it, the reason, and what to write instead."""
+    """A topic pattern that is refused: position, reason, and what to write instead."""
 
     def __init__(self, pattern: str, why: str, *, position: int | None = None, hint: str = "") -> None:
         self.pattern = pattern
@@ -70,7 +70,7 @@ class InputError(HoneyguideError, ValueError):
 
 
 class FetchError(HoneyguideError):
-    """A page that could not be fetched; `rule` is its name in stores and records, `tries` counts the requests that failed."""
+    """A page that could not be fetched; `rule` is its name in records, `tries` counts failed requests."""
 
     rule = "fetch-error"
     retryable = False
@@ -108,7 +108,7 @@ class TooLargeError(FetchError, rule="too-large"):
 
 
 class NotTextError(FetchError, rule="not-text"):
-    """A body that is not a page: of another type, or compressed in a way that cannot be decoded."""
+    """A body that is not a page: another type, or an unknown compression."""
 
 
 class ForbiddenError(FetchError, rule="forbidden"):
@@ -120,7 +120,7 @@ class AddressRefusedError(ForbiddenError, rule="address-refused"):
 
 
 class NotKeptError(FetchError, rule="not-kept"):
-    """Not requested, because a replay makes no request, and no answer was kept."""
+    """Not requested, because a replay makes no request."""
 
 
 class StoreError(HoneyguideError):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import honeyguide
-from honeyguide import FetchPolicy, InputError, Url, crawl, open_store, pick, pick_async
+from honeyguide import FetchPolicy, InputError, Url, crawl, export_pages, open_store, pick, pick_async
 from honeyguide.app.library.calls import iterate, run
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
@@ -283,3 +283,37 @@ def test_an_error_of_the_library_names_arguments_not_options() -> None:
 def test_a_plug_in_is_one_file_of_at_most_120_lines(name: str) -> None:
     file = Path(honeyguide.__file__).parent / "contrib" / f"{name}.py"
     assert len(file.read_text("utf-8").splitlines()) <= 120
+
+
+# --- export_pages ---
+
+
+def test_stored_pages_come_back_with_content_and_chunks_and_without_requests(tmp_path: Path) -> None:
+    fetched = list(crawled(web(), max_pages=5, store=tmp_path / "c.db"))
+    pages = list(export_pages(tmp_path / "c.db"))
+    assert [(one.url, one.score, one.markdown) for one in pages] == [
+        (one.url, one.score, one.markdown) for one in fetched
+    ]
+    (chunk,) = pages[1].chunks()
+    assert (chunk["url"], chunk["headings"], chunk["place"]) == (pages[1].url, ["Fire /fire-0"], 1)
+    assert chunk["text"].startswith("Fire /fire-0 explained")
+    assert len(pages[1].chunks(100)) == 3
+
+
+def test_the_best_stored_pages_by_another_topic(tmp_path: Path) -> None:
+    list(crawled(web(), store=tmp_path / "c.db"))
+    best = list(export_pages(tmp_path / "c.db", topic="kitchen", top=1))
+    assert [(one.url, one.score) for one in best] == [(f"{SITE}/kitchen", 7)]
+    assert [one.url for one in export_pages(tmp_path / "c.db", path="kitchen")] == [f"{SITE}/kitchen"]
+
+
+def test_mistakes_are_found_before_the_first_page_is_read(tmp_path: Path) -> None:
+    list(crawled(web(), max_pages=2, store=tmp_path / "c.db"))
+    with pytest.raises(InputError, match="top"):
+        export_pages(tmp_path / "c.db", top=0)
+    with pytest.raises(honeyguide.PatternError):
+        export_pages(tmp_path / "c.db", topic="fire(")
+    with pytest.raises(honeyguide.StoreError, match="or pass store="):
+        list(export_pages(tmp_path / "none.db"))
+    with pytest.raises(InputError, match="between 100 and 1,000,000, not 5"):
+        next(iter(export_pages(tmp_path / "c.db"))).chunks(5)

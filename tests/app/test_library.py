@@ -104,6 +104,33 @@ def test_a_loaded_profile_brings_its_topic(tmp_path: Path) -> None:
     assert score_link(LINK, profile=path) == score_link(LINK, topic="fire")
 
 
+def test_rows_of_a_program_score_as_the_rows_of_a_file_do(tmp_path: Path) -> None:
+    rows = [{"url": LINK, "anchor": "smoke"}, {"url": "https://a.example/tea", "position": "footer"}]
+    path = tmp_path / "links.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert list(score_links(rows, profile=FIRE)) == list(score_links(str(path), profile=FIRE))
+    assert list(score_links(iter(rows), profile=FIRE, top=1)) == list(
+        score_links(str(path), profile=FIRE, top=1)
+    )
+    named = [{"href": LINK, "text": "smoke"}]
+    (link,) = score_links(named, profile=FIRE, columns={"url": "href", "anchor": "text"})
+    assert link.row.anchor == "smoke"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"url": LINK}, {"anchor": "smoke"}], "row 2, field url: is missing; every row needs one"),
+        ([{"url": "tea"}], "row 1, field url: 'tea' should be an absolute http\\(s\\) URL"),
+        (iter([{"url": LINK}, "links.csv"]), "row 2: should have a url and what is known of it, not be str"),
+        ([3], "links must be .*, not list of int"),
+    ],
+)
+def test_a_wrong_row_of_a_program_is_named(rows: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        list(score_links(rows, profile=FIRE))
+
+
 @pytest.mark.parametrize(
     "score", [lambda **given: score_link(LINK, **given), lambda **given: score_page("<title>fire", **given)]
 )

@@ -103,3 +103,12 @@ def test_cells_of_nested_records_have_their_types(tmp_path: Path) -> None:
         "site": "a.example", "selected_rank": 1, "selected_score": 94.5, "counts_links": 12, "options_cap": 4,
         "customer": "007",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_an_apostrophe_of_a_text_is_kept_and_that_before_a_formula_is_not(
+    tmp_path: Path, ending: str
+) -> None:
+    path, titles = tmp_path / f"pages.{ending}", ["'Acme' is closed", "=1+1", "'=1+1", "''a"]
+    write_table(path, ending, [{**PAGE, "title": title} for title in titles], PageRecord)
+    assert [record["title"] for record in honeyguide.read(path)] == titles

@@ -54,6 +54,23 @@ def test_picks_are_compared_without_labels(run: Run) -> None:
     assert run("diff", "now.jsonl", "now.jsonl", "--format", "table").stdout == "Nothing changed.\n"
 
 
+def test_sites_in_folders_of_one_host_are_compared_apart(run: Run) -> None:
+    def record(site: str, *pages: str) -> str:
+        selected = [{"url": f"https://host.example{page}", "rank": n} for n, page in enumerate(pages, 1)]
+        return json.dumps({"site": site, "selected": selected, "candidates": []})
+
+    roots = ("host.example", "https://host.example/tea/", "host.example/fire")
+    before = [record(root, "/a") for root in roots]
+    now = [*before[:2], record(roots[2], "/b")]
+    Path("a.jsonl").write_text("\n".join(before), "utf-8")
+    Path("b.jsonl").write_text("\n".join(now), "utf-8")
+    found = records(run("diff", "a.jsonl", "b.jsonl"))
+    assert {(one["site"], one["change"], one["url"]) for one in found} == {
+        ("host.example/fire", "entered", "https://host.example/b"),
+        ("host.example/fire", "left", "https://host.example/a"),
+    }
+
+
 def test_what_cannot_be_compared_is_one_sentence(run: Run) -> None:
     run(*PLAN, TODAY, "-o", "plan.jsonl")
     Path("empty.jsonl").write_text("\n")

@@ -254,11 +254,11 @@ def test_another_run_on_the_same_file_is_one_sentence(
         pytest.skip("CSV has no room for the content")
     with served(site()) as sites:
         command = ("pick", *QUICK, "-o", name, "--cap", "2", "--include", "=zzz|about", *sites)
-        run(*command, "N/A")
+        run(*command, "=N/A")
         before = Path(name).read_bytes()
-        again = run(*command, "N/A")
+        again = run(*command, "=N/A")
         assert f"{name}: 2 sites, 2 of them done before, 1 ok, 1 not ok (1 unreachable)" in again.stderr
-        result = run(*command, *([] if more == ("-",) else ["N/A"]), *more, input="b.example")
+        result = run(*command, *([] if more == ("-",) else ["=N/A"]), *more, input="b.example")
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in re.sub("[\"']", "", result.stderr)
     assert "use --restart to start over, or another -o" in result.stderr
@@ -365,7 +365,7 @@ def test_tables(run: Run, folder: Path, name: str) -> None:
     assert first.exit_code == 0, first.stderr
     assert (again.exit_code, "is complete already" in again.stderr) == (0, True)
     assert (other.exit_code, "holds other sites" in other.stderr) == (1, True)
-    assert (retried.exit_code, "--restart picks them again" in retried.stderr) == (1, True)
+    assert (retried.exit_code, "use --restart, or -o FILE.jsonl" in retried.stderr) == (1, True)
     assert [file.name for file in folder.glob("picks*")] == [name]
 
 

@@ -59,8 +59,8 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
 class PageColumns(NamedTuple):
     """What a formula reads of pages: numbers, arrays or expressions of columns, all of the same kind.
 
-    `rate_a` and `rate_b` are the change rate that is believed, Gamma(a, b) in changes per hour; `waited_h` are the hours
-    since the last visit, 20 mean intervals for a page that was never visited, because a first copy is as good as a fresh one.
+    `rate_a` and `rate_b` are the believed change rate, Gamma(a, b) in changes per hour; `waited_h` are the hours since the
+    last visit, 20 mean intervals for a page that was never visited.
     """
 
     waited_h: Any

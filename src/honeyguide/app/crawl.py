@@ -71,8 +71,7 @@ async def crawl_site(  # noqa: PLR0913 - settings of a library call
 ) -> CrawlSummary:
     """Crawl, or resume the same crawl; `on_page` receives each page when it is finished.
 
-    `request` may be the seed alone. `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` receives the run before the first
-    page is fetched, `on_note` what could not be read of sitemaps.
+    `request` may be the seed alone. `sitemaps` are addresses, files, or `auto`: those that robots.txt names. `on_run` receives the run before the first page is fetched.
     """
     if not isinstance(request, CrawlRequest):
         request = CrawlRequest((url_of(request),))

@@ -45,7 +45,7 @@ _SOURCES = {signals.SITEMAP: "Sitemaps", signals.HEADER: "Last-Modified headers"
 
 
 def explain_url(store: str | Path, url: str, run: int | None = None, on_note: Note | None = None) -> Record:
-    """Explain a URL, or a path alone, by a run: by its number, else the newest that met the URL, or of its site."""
+    """Explain a URL, or a path alone, by the run of this number, else the newest that met it, else the newest of its site."""
     with runs.opened_store(store, read_only=True) as opened:
         return _explained(url, opened, _find_query(url, opened, run, on_note))
 

@@ -93,9 +93,8 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Selection:
     """Select the pages worth a visit among the links of a page; every candidate has its score or a rejection.
 
-    `heads` are titles and descriptions of linked pages, by URL, where they are known. `scope` says which hosts are one
-    site: `host`, `www` or `domain`; None is what the strategy says. The best page of each kind in `want`, a bucket or a word,
-    has a place, and pages in `never` have none.
+    `heads` are titles and descriptions of linked pages, by URL. The best page of each kind in `want`, a bucket or a word,
+    has a place; pages in `never` have none.
 
     >>> html = '<a href="/services/fire-alarm-installation">Alarms</a> <a href="/privacy">Privacy</a>'
     >>> [(c.url.path, c.score.value) for c in select_links(html, "https://acme.example/", strategy="rules").selected]
@@ -140,7 +139,7 @@ class Chooser:
         *,
         heads: Mapping[str, Head] | None = None,
     ) -> Selection:
-        """Select the pages worth a visit among the links of one page, as `select_links` does."""
+        """Select as `select_links` does."""
         page = url_of(base)
         known = {url_of(url): head for url, head in (heads or {}).items()}
         whole = parse_page(source, page, with_groups=True) if isinstance(source, bytes | str) else source
@@ -169,8 +168,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Iterator[PageSelection]:
     """Select among the links of each page of CSV, JSON lines or Parquet files, as `select_links` does for one page.
 
-    The rows of one page are adjacent; `base` is the page of rows that name none. One page is in memory at a time. `columns`
-    has the names of columns, by field. Wrong rows go to `reject`, or stop the run; `on_rows` hears of the rows that are read.
+    The rows of one page are adjacent; `base` is the page of rows that name none. One page is in memory at a time.
     """
     from honeyguide.adapters.files.links import PageRows
 
@@ -278,9 +276,9 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     clock: Clock | None = None,
     answers: Answers | None = None,
 ) -> None:
-    """Pick from sites, `at_once` in parallel; `on_record` gets each record as it is finished, with the site's place.
+    """Pick from sites, `at_once` in parallel; `on_record` receives each finished record, with the place of its site.
 
-    `fetcher` and `clock` replace our own; robots.txt and pauses are the same. `answers` keep what is fetched, or replace it.
+    `answers` keep what is fetched, or replace it.
     """
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.app.library.rendering import Rendering, opened_rendering

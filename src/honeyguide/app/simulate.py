@@ -67,10 +67,8 @@ _PER_DAY = {"/day": 1.0, "/hour": 24.0}
 class SimulateRequest:
     """What to simulate: every policy in every world with every budget. Raises `InputError` if that makes no sense.
 
-    A world is a CSV file of change times, or a generated one such as `poisson:pages=500`. A budget is `60d`, every page
-    once in 60 days, or `500/day`, or `20/hour`. `start` and `days` select a part of a history. The simulation starts
-    with a copy of every page unless `is_empty`. `sitemap` and `feed` announce changes, as in
-    `recall=0.95,precision=0.9,delay=6` (hours); `unchanged_cost` is what a visit without news costs, in visits.
+    Values are written as for `honeyguide simulate recrawl`: a world is a CSV file or `poisson:pages=500`, a budget is `60d` or
+    `500/day`. `start` is the option `--from`.
     """
 
     worlds: tuple[str, ...] = ()
@@ -123,7 +121,7 @@ class SimulateRequest:
 
     @property
     def runs(self) -> int:
-        """How many policies run, one after the other."""
+        """The number of simulations."""
         places = (len(self.worlds) + bool(self.store)) * len(self.budgets)
         return places * len({*self.policies, REFERENCE})
 
@@ -136,7 +134,7 @@ def is_generated(world: str) -> bool:
 def simulate_policies(
     request: SimulateRequest, on_policy: Callable[[str], None] | None = None
 ) -> list[Outcome]:
-    """Run every policy, and the reference, in every world with every budget; `on_policy` hears what runs next."""
+    """Run every policy, and the reference, in every world with every budget; `on_policy` receives what runs next."""
     return [
         outcome
         for world in _worlds(request)

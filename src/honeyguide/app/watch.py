@@ -45,10 +45,7 @@ async def watch_store(
     fetcher: Fetcher | None = None,
     clock: Clock | None = None,
 ) -> str:
-    """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended.
-
-    `fetcher` and `clock` replace our own; robots.txt and pauses are the same.
-    """
+    """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended."""
     opening: AbstractContextManager[Store] = (
         opened_store(store, create=False) if isinstance(store, (str, Path)) else nullcontext(store)
     )

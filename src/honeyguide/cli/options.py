@@ -82,14 +82,14 @@ concurrency_option = partial(option, "--concurrency N", type=click.IntRange(1, 5
 store_option = partial(
     option,
     "--store FILE",
-    "The store that crawls are kept in: a file, or postgresql://… for several machines.",
+    "The store of crawls: a file, or postgresql://… for several machines.",
     default=STORE,
 )
 quiet_option = partial(option, "-q --quiet", "Do not say what was written to the file of -o.")
 render_option = partial(
     option,
     "--render",
-    "Run the scripts of pages in a browser without a network: auto only where they make the page. Needs honeyguide[render].",
+    "Run the scripts of pages in a browser (honeyguide[render]); auto: only where a page needs them.",
     default="never",
     type=click.Choice(["never", "auto", "always"]),
 )
@@ -103,7 +103,7 @@ input_format_option = partial(
 on_error_option = partial(
     option,
     "--on-error",
-    "What to do with a wrong row; `skip` writes it to FILE.rejected, with the reason.",
+    "What to do with a wrong row; `skip` writes it to FILE.rejected.",
     default="stop",
     type=click.Choice(["stop", "skip"]),
 )
@@ -118,7 +118,7 @@ class FetchOptions:
         "--delay S", "Seconds between two requests to one host.  [default: 0.5]", type=Number(0, 3600)
     )
     timeout: float | None = option(
-        "--timeout S", "Seconds for one request as a whole.  [default: 30]", type=Number(0.1, 3600)
+        "--timeout S", "Seconds for one request.  [default: 30]", type=Number(0.1, 3600)
     )
     retries: int | None = option(
         "--retries N",
@@ -126,9 +126,7 @@ class FetchOptions:
         type=click.IntRange(0, 20),
     )
     user_agent: str | None = option("--user-agent TEXT", "The whole User-Agent header.")
-    contact: str | None = option(
-        "--contact URL", "Where the owner of a site reaches you; part of the User-Agent."
-    )
+    contact: str | None = option("--contact URL", "Where site owners reach you; part of the User-Agent.")
     headers: tuple[tuple[str, str], ...] = option(
         "--header NAME=VALUE",
         "Send a header to the sites of the command; may be repeated.",
@@ -145,7 +143,7 @@ class FetchOptions:
         multiple=False,
         callback=_logins,
     )
-    allow_private: bool = option("--allow-private", "Fetch from this machine and from private networks, too.")
+    allow_private: bool = option("--allow-private", "Also fetch from this machine and private networks.")
 
     @property
     def policy(self) -> FetchPolicy:
@@ -167,9 +165,7 @@ def common_options() -> list[click.Option]:
 
 def scope_option(usual: str, default: str | None = None) -> Any:
     """Declare --scope."""
-    about = (
-        f"The hosts that are one site: the same host; with and without www; all hosts of the domain.{usual}"
-    )
+    about = f"Hosts of one site: the same host; with and without www; all of the domain.{usual}"
     return option("--scope", about, default=default, type=click.Choice(["host", "www", "domain"]))
 
 
@@ -177,10 +173,10 @@ def scope_option(usual: str, default: str | None = None) -> Any:
 class KeepOptions:
     """How much of the pages themselves the store keeps."""
 
-    no_keep: bool = option("--no-keep", "Keep no pages in the store, only what was found out about them.")
+    no_keep: bool = option("--no-keep", "Keep no page contents in the store.")
     keep_limit: int = option(
         "--keep-limit MB",
-        "Keep at most so many megabytes of compressed pages in the store; then remove the oldest.",
+        "Megabytes of compressed pages that the store keeps, the newest ones.",
         type=click.IntRange(1, 1_000_000),
         default=2_000,
     )
@@ -213,9 +209,9 @@ def content_option(what: str = "the main content of each page") -> Any:
 def column_option(*fields: str, usual: str = "") -> Any:
     """Declare --column: which column of a table is which field; a name alone is that of the first field."""
     others = (
-        f"; FIELD=NAME that of another field: {', '.join(fields[1:])}. May be repeated" if fields[1:] else ""
+        f", or FIELD=NAME for another field: {', '.join(fields[1:])}; may be repeated" if fields[1:] else ""
     )
-    about = f"The column of a table that has the {fields[0]}{others}."
+    about = f"The column that has the {fields[0]}{others}."
     return option(
         "--column [FIELD=]NAME", f"{about}{usual}", multiple=True, callback=partial(_columns, fields)
     )

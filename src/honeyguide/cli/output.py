@@ -50,7 +50,7 @@ _format_option: Decorator = click.option(
     type=click.Choice(["table", "jsonl", "csv"]),
     expose_value=False,
     callback=_remember,
-    help="How to print.  [default: a table in a terminal, JSON lines in a pipe]",
+    help="How to write.  [default: a table in a terminal, JSON lines in a pipe]",
 )
 
 

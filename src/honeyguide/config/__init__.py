@@ -31,8 +31,7 @@ def load_profile(
 ) -> Profile:
     """Load a bundled profile by name, or one of your own: a path, TOML as text, or its tables as a mapping.
 
-    `topic` and `related` replace what the profile says. `changes` are values by their place in it, as a profile that extends it
-    would have them.
+    `topic` and `related` replace those of the profile; `changes` are values by their place in it.
 
     >>> load_profile("company", changes={"strategy.portfolio.cap": 2}).strategies["portfolio"].cap
     2

@@ -49,7 +49,7 @@ _ACTIONS = {Done: "unchanged", Retry: "retry", Dropped: "dropped"}  # where noth
 class PageAttachments:
     """What a page had besides its record; None if nothing was read.
 
-    `body` is the digest of the page's bytes, as they are or, if they were not sent because nothing changed, were.
+    `body` is the digest of the page's bytes, also if they were not sent because nothing changed.
     """
 
     fetched: Fetched | None = None

@@ -58,8 +58,7 @@ MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empt
 class PickRequest:
     """What to pick: the same for every site of a run. `profile` is loaded, or a name or path; None is the strategy's own.
 
-    `content` is the field with the main content of a page, `markdown` or `text`; True is `markdown`. `render` says whether
-    the scripts of pages are run: `never`, `auto` or `always`.
+    `content` is the field with the main content of a page, `markdown` or `text`; True is `markdown`.
     """
 
     strategy: str = "portfolio"
@@ -77,7 +76,7 @@ class PickRequest:
 
     @property
     def options(self) -> PickOptions:
-        """What the pick depends on besides strategy and profile; records repeat it."""
+        """The other settings, as records have them."""
         return {
             "cap": self.cap, "query": self.query, "include": list(self.include), "exclude": list(self.exclude), "scope": self.scope,
             "want": list(self.want), "never": list(self.never), "content": "markdown" if self.content is True else self.content or None,

@@ -62,12 +62,9 @@ _LISTS = ("include", "exclude", "related")
 class CrawlRequest:
     """What a crawl is asked to do. Budgets are no part of a run's identity: a larger one resumes the run.
 
-    A URL is followed if it matches any `include` and no `exclude`. `only_due` fetches scheduled visits only; then the
-    budgets count this process alone. `spec` resumes that run, whatever its key would be today, and needs no seeds.
-    `profile` is the name or path of the profile and `related` replaces its terms: both are kept for a later resume.
-    `scope` says which hosts are one site (`core.url.scope`). `keep_bytes` is the room for pages as they were read, in
-    the whole store; 0 keeps none. The crawl ends when `max_relevant` pages about the topic were found. `render` says whether
-    the scripts of pages are run: `never`, `auto` or `always`.
+    A URL is followed if it matches any `include` and no `exclude`. `only_due` fetches scheduled visits only; then the budgets count this
+    process alone. `spec` resumes that run, and needs no seeds. `profile`, and `related` instead of its terms, are kept for a
+    later resume. `keep_bytes` is the room for page contents in the whole store; 0 keeps none.
     """
 
     seeds: tuple[Url, ...]

@@ -46,7 +46,7 @@ _TRIES = 5  # plans in one round, if no run can fetch what the first one chose
 
 @dataclass(frozen=True, slots=True)
 class WatchBudget:
-    """How much a watch may do: `per_hour` visits, and no more requests, in any hour, one round per cycle, until a time or for some rounds."""
+    """How much a watch may do: `per_hour` visits and requests in any hour, one round per cycle, until a time or for some rounds."""
 
     per_hour: int
     cycle_s: float = 60.0
@@ -58,17 +58,17 @@ class WatchBudget:
         return max(0, self.per_hour - sum(at > now - HOUR_S for at in latest))
 
     def free_at(self, latest: Iterable[float], now: float) -> float:
-        """Give the time when a visit is allowed again."""
+        """Return the next allowed time."""
         recent = sorted((at for at in latest if at > now - HOUR_S), reverse=True)
         return now if len(recent) < self.per_hour else recent[self.per_hour - 1] + HOUR_S
 
     def share(self, passed_s: float) -> int:
-        """Return how many visits are due after so many seconds, at an even pace."""
+        """Return how many visits are due after `passed_s`, at an even pace."""
         visits = self.per_hour * max(self.cycle_s, passed_s) / HOUR_S
         return max(1, ceil(visits - _LATE))
 
     def is_over(self, now: float, rounds: int) -> bool:
-        """Tell whether the time or the rounds have ended."""
+        """Tell whether it has ended."""
         return rounds == self.rounds or (self.until is not None and now >= self.until)
 
 
@@ -89,10 +89,7 @@ class Round:
 class WatchRequest:
     """How a store is watched: its budget, the rules and the recrawl policy that rank URLs, and who receives what.
 
-    No page is visited sooner than `rest_s` after its last visit, or `min_interval_s` of its class; a page that was not
-    visited for longer than `max_interval_s` of its class is visited before all others. `sitemaps`, which may be feeds, are read again every
-    `listen_s` seconds: addresses, files, or `auto` for those that robots.txt names. `on_note`
-    receives the runs that cannot be resumed and the sitemaps that cannot be read.
+    The other fields mean what the options of `honeyguide watch` mean; intervals are by class of pages.
     """
 
     budget: WatchBudget

@@ -64,11 +64,10 @@ class Rendered(NamedTuple):
 class Fetched:
     """One answer. Any status is a value: a 404 is an answer, not an error.
 
-    `url` answered; `request_url` was requested first, and `hops` are the URLs that redirected, in order. `is_moved` says
-    that all redirects are permanent (301, 308). `body` is decompressed and bounded, and empty unless the status is 2xx;
-    `truncated` says that reading stopped on purpose (`Part.HEAD`, `Part.START`); `tries` counts the requests for `url`.
-    With `rendered`, `body` is what scripts made of the page.
-    `is_outside` says that a redirect to `url` was not followed, because it leaves the crawl; the status is that of the redirect.
+    `url` answered; `request_url` was requested first, and `hops` are the URLs that redirected. `is_moved`: all redirects are
+    permanent (301, 308). `body` is decompressed and bounded, and empty unless the status is 2xx; with `rendered`, it is what
+    scripts made of the page. `truncated`: reading stopped on purpose (`Part.HEAD`, `Part.START`). `tries` counts the requests
+    for `url`. `is_outside`: a redirect to `url` was not followed, because it leaves the crawl.
     """
 
     url: Url
@@ -101,7 +100,7 @@ ANYWHERE = Trip()
 
 @runtime_checkable
 class Fetcher(Protocol):
-    """Fetches one URL. An adapter makes exactly one request and follows no redirect; jobs wrap it to do more."""
+    """Fetches one URL with exactly one request, and follows no redirect."""
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE

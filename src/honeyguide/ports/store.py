@@ -322,23 +322,23 @@ class Store(Protocol):
 
     @property
     def lease_s(self) -> float:
-        """How long a worker may be silent at most, before others take over what it holds."""
+        """Seconds after which others take over the work of a silent worker."""
 
     @property
     def clock(self) -> Clock | None:
-        """The clock of all workers; None: that of the machine."""
+        """The clock of all workers; None: the machine's."""
 
     def queue(self, run: Run) -> Queue:
-        """Open the queue of a run, to work on it."""
+        """Open a run, to work on it."""
 
     def ledger(self, run: Run) -> Ledger:
         """Open a run to read it."""
 
     def transaction(self) -> AbstractContextManager[None]:
-        """Do several things as one: if they fail, everything since the last `flush` is undone, as by a kill."""
+        """Do several things as one: if they fail, everything since the last `flush` is undone."""
 
     def flush(self) -> None:
-        """Commit: what was done until now survives the process. If that fails, none of it was done."""
+        """Commit what was done until now, or nothing of it."""
 
     def close(self) -> None:
         """Commit and close."""

@@ -121,7 +121,8 @@ def section(site: Section) -> str:
     title = _if(site.title, f'<span class="soft" dir="auto">{escape(site.title)}</span>')
     home = f"Homepage {_link(site.homepage)}" if site.homepage.url else "No homepage was reached"
     status = escape(site.status.replace("_", " "))
-    reason = _if(site.reason, f'<p><span class="soft">Why it is {status}:</span> {escape(site.reason)}</p>')
+    said = "Note:" if status == "ok" else f"Why it is {status}:"
+    reason = _if(site.reason, f'<p><span class="soft">{said}</span> {escape(site.reason)}</p>')
     parts = "".join(_folded(part) for part in site.parts) or '<p class="soft">No page was selected.</p>'
     notes = "".join(f"<p><small>{escape(note)}</small></p>" for note in site.notes)
     inside = f'<div class="in"><p>{home}</p>{reason}{parts}{notes}</div>'

@@ -44,7 +44,7 @@ _REPLACED = 10  # reasons
 FILTERS = ("disallowed-path", "homepage", "duplicate", "service-area")  # PICK-1, in its order
 LAST = {
     "replaced": "turned out dead or empty when it was fetched",
-    "near-duplicate": "says nearly the same as a better page",
+    "near-duplicate": "its address has nearly the same words as that of a better page",
     "cap": "as many pages as asked for were taken before",
 }
 

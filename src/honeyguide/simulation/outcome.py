@@ -9,9 +9,7 @@ from dataclasses import dataclass
 class Outcome:
     """What a policy, or a bound, achieved in a world with a budget; None is not known, or not measured for bounds.
 
-    Freshness: the share of pages, weighted by importance, whose stored copy matches the live page; `late` is that of the
-    second half. Ages and delays are in hours. `curve` has the freshness of equal parts of the run, `days` that of the
-    first five days.
+    The fields are those of `OutcomeRecord` (docs/reference/records.md); `late` is its `freshness_late`.
     """
 
     world: str

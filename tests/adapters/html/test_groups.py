@@ -56,6 +56,16 @@ def test_a_label_may_stand_in_a_box_and_before_an_arrow(before: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["© 2026 Acme", "(C) Acme Corp | Web design by Tom", "Copyright Acme", "Acme. All Rights Reserved."],
+)
+def test_a_copyright_line_is_no_label(line: str) -> None:
+    links = entries("a", "b", "c")
+    assert read(f"<footer><p>{line}</p><ul>{links}</ul></footer>")["/a"] == ("", "")
+    assert read(f"<footer><p>Ovens</p><ul>{links}</ul></footer>")["/a"] == ("Ovens", "")
+
+
+@pytest.mark.parametrize(
     "html",
     [
         f"<nav><a href=/>Acme</a><ul>{entries('a', 'b', 'c')}</ul></nav>",  # a logo beside the whole menu

@@ -87,7 +87,7 @@ def test_csv_has_a_row_for_each_page_and_each_site_without(tmp_path: Path) -> No
     lists = ("include", "exclude", "want", "never")
     options = {**PickRequest().options, **dict.fromkeys(lists)}  # an empty cell is null
     assert read_back(path, "csv") == FinishedSites(
-        ("a.example", "'=cmd", "b.example"), {**SETTINGS, **options}, STATUSES
+        ("a.example", "=cmd", "b.example"), {**SETTINGS, **options}, STATUSES
     )
 
 

@@ -68,11 +68,14 @@ def _labels(row: Record, where: str) -> dict[str, str]:
     return found
 
 
-def read_picks(path: str, *, keep_others: bool) -> dict[str, Picked]:
-    """Read the records of a run, by site; `keep_others` keeps the candidates that were not picked, too."""
+def read_picks(path: str, *, keep_others: bool, by_path: bool = False) -> dict[str, Picked]:
+    """Read the records of a run, by site; `keep_others` keeps the candidates that were not picked, too.
+
+    `by_path` tells sites in folders of one host apart, which labels do not.
+    """
     found: dict[str, Picked] = {}
     for where, row in _rows(path):
-        site = _key(_site_text(row, where))
+        site = _key(_site_text(row, where), by_path=by_path)
         if site in found:
             raise InputError(f"is a second record of {site}; keep one of them", file=where)
         found[site] = picked_of(row, where, keep_others=keep_others)
@@ -138,10 +141,10 @@ def _site_text(row: Record, where: str) -> str:
     return site.strip()
 
 
-def _key(text: str) -> str:
+def _key(text: str, *, by_path: bool = False) -> str:
     """Return the key of a site; a text that is no address is its own key."""
     try:
-        return site_key(text)
+        return site_key(text, by_path=by_path)
     except UrlError:
         return text[:MAX_NAME]
 

@@ -220,7 +220,7 @@ class Rejected:
         self._parts = ExitStack()
 
     def expect(self, files: Iterable[str], *, whole: bool = True) -> None:
-        """Name the tables that will be read; raises `InputError` if a file of another kind is where their rows would go."""
+        """Name the tables that will be read; raises `InputError` if a file is in the way."""
         for file in files:
             target = rejected_name(file)
             if not _is_ours(Path(target)):
@@ -250,7 +250,7 @@ class Rejected:
         self._parts.close()
 
     def clear(self) -> None:
-        """Remove files of earlier runs whose tables have no wrong row now."""
+        """Remove files of earlier runs whose tables are right now."""
         for target in self._expected - set(self.files):
             with suppress(OSError, ValueError):  # it does not exist, or is not ours to remove
                 Path(target).unlink()

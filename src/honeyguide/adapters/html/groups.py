@@ -6,6 +6,7 @@ reads pages this way, so that a crawl does not pay for it. Every climb and every
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,6 +40,7 @@ _BEFORE = 4  # siblings before a submenu: arrows and empty texts are passed over
 _CHILDREN = 2_000  # of a parent that are compared
 _LEAST = 3  # pages that make a group
 _ENDS = frozenset({NAV, HEADER, FOOTER, MAIN})  # no group reaches beyond one of these
+_NO_LABEL = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)  # the last line of a footer
 
 
 class Anchor(NamedTuple):
@@ -149,7 +151,8 @@ class _Menus:
             links = [inner.mem_id for inner in nodes if _kind(inner) == ANCHOR]
             text = _text(nodes)
             if text.strip("+-–—|/<>▾▼▸›»·•"):
-                is_label = len(text) <= _LABEL_CHARS and len(links) <= 1 and len(nodes) < _LABEL_NODES
+                is_short = len(text) <= _LABEL_CHARS and len(links) <= 1 and len(nodes) < _LABEL_NODES
+                is_label = is_short and not _NO_LABEL.search(text)
                 return text if is_label and self._home not in map(self._targets.get, links) else ""
             before = before.prev
         return ""

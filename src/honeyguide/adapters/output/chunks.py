@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
     from honeyguide.core.records.fields import ChunkRecord
 
+MIN_CHUNK, MAX_CHUNK = 100, 1_000_000  # characters of a chunk that may be asked for
 _HEADING = re.compile(r"(#{1,6}) +(.*)")
 _FENCE = re.compile(r" *(`{3,}|~{3,})")
 _TABLE = re.compile(r" *\|")

@@ -27,7 +27,7 @@ from honeyguide.adapters.files.read import need_parquet
 from honeyguide.adapters.output.tables import PICK_COLUMNS, write_table
 from honeyguide.adapters.output.write import MAX_LINE_BYTES, PART, RecordFile
 from honeyguide.adapters.output.xlsx import read_xlsx
-from honeyguide.core.records import csv_cell, json_line
+from honeyguide.core.records import csv_cell, json_line, text_of_cell
 from honeyguide.core.records.fields import SCHEMA, PickOptions, PickRecord, fields
 from honeyguide.errors import InputError, shown
 
@@ -129,7 +129,7 @@ class PickFile:
             return found
         ours = self._run.settings
         same = {name for name, value in found.settings.items() if csv_cell(value) == csv_cell(ours[name])}
-        is_same = found.sites == tuple(map(csv_cell, self._run.sites))
+        is_same = tuple(map(csv_cell, found.sites)) == tuple(map(csv_cell, self._run.sites))
         settings = {name: ours[name] if name in same else value for name, value in found.settings.items()}
         return found._replace(sites=self._run.sites if is_same else found.sites, settings=settings)
 
@@ -223,7 +223,7 @@ class PickFile:
     def records(self) -> Iterator[Record]:
         """Read what is finished."""
         if self.is_complete and not self._in_order:
-            what = "is complete, and holds less than whole records; --restart picks them again"
+            what = "is a complete table, without all that was found; use --restart, or -o FILE.jsonl, which keeps everything"
             raise InputError(what, file=self.name)
         return (json.loads(line) for _, line in self.lines())
 
@@ -358,7 +358,9 @@ def _csv_back(path: Path) -> Iterator[Record]:
         reader = csv.DictReader(file)
         if not set(PICK_COLUMNS) <= set(reader.fieldnames or ()):
             raise ValueError(path)
-        yield from _first_rows(reader)
+        yield from _first_rows(
+            {name: text_of_cell(row[name] or "") for name in PICK_COLUMNS} for row in reader
+        )
 
 
 def _xlsx_back(path: Path) -> Iterator[Record]:

@@ -25,7 +25,7 @@ from honeyguide.app.arguments import (
     read_seeds,
 )
 from honeyguide.app.crawl import CrawlJob, CrawlSession, opened_fetcher
-from honeyguide.app.library.pages import CrawledPage, PickedSite, page_of
+from honeyguide.app.library.pages import CrawledPage, PickedSite, page_from_store, page_of
 from honeyguide.app.library.rendering import check_mode
 from honeyguide.app.pick import PickRequest, pick_sites
 from honeyguide.app.runs import opened_store
@@ -85,10 +85,9 @@ def pick(
     clock: Clock | None = None,
     **settings: Unpack[PickSettings],
 ) -> PickedSite:
-    """Pick the few pages of a site that say what it does, as `honeyguide pick` does; works in a notebook, too.
+    """Pick the few pages of a site that say what it does; works in a notebook, too.
 
-    The settings are those of `PickRequest`: `cap=4`, `content=True` for Markdown, `want=("pricing",)`. `policy` says how
-    requests behave; `fetcher` makes them instead of our own.
+    The settings are those of `PickRequest`: `cap=4`, `content=True` for Markdown, `want=("pricing",)`.
     """
     return run(lambda: pick_async(site, policy=policy, fetcher=fetcher, clock=clock, **settings))
 
@@ -142,10 +141,9 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Crawl:
     """Follow a topic from one page or several; read its pages with `for` or `async for`.
 
-    Pages come in the order in which they are fetched. With a `store`, the pages that it has of this crawl come first, without a
-    request, and then the rest: the same call resumes, and repeats nothing. Without one, nothing is kept. The order of pages is
-    `focused` with a topic and `bfs` without; `max_pages` counts all pages of the crawl, None is no limit. `render` says whether
-    the scripts of pages are run: `never`, `auto` or `always`.
+    Pages come in the order in which they are fetched. With a `store`, the same call resumes: pages that the store has of
+    this crawl come first, without a request. The traversal is `focused` with a topic, else `bfs`. `max_pages` counts all
+    pages of the crawl; None is no limit.
     """
     texts = [seeds] if isinstance(seeds, (str, Url)) else list(all_of(seeds, str, Url))
     first, alternatives = read_seeds(str(seed) for seed in texts)
@@ -266,9 +264,7 @@ def _kept_pages(store: Store, job: CrawlJob) -> Iterator[CrawledPage]:
     for known in latest_runs(store.runs.list()):
         if known.spec.key == key:
             for claim, record in store.ledger(known).pages():
-                kept = store.contents.get(known.id, claim)
-                body = kept.body if kept is not None and kept.body is not None else b""
-                yield CrawledPage(record, body, kept.content_type if kept else None)
+                yield page_from_store(record, store.contents.get(known.id, claim))
 
 
 # --- coroutines for plain calls ---

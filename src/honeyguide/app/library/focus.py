@@ -7,6 +7,7 @@ pages come in its order. Must not know: HTTP, robots.txt, pauses: whoever fetche
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
@@ -99,8 +100,8 @@ def judge_links(
 class Focus:
     """The order of a crawl for a program that fetches pages itself: `next` says which, `add_page` takes them.
 
-    Each URL that `next` gives must come back, by `add_page` or by `add_failure`: a page is judged when all that were given
-    before it are there, so that the order does not depend on the network. With `max_pages`, `next` gives no more than that.
+    Each URL that `next` gives must come back, by `add_page`, `add_failure` or `decline`: a page is judged when all that were
+    given before it are there, so that the order does not depend on the network.
     """
 
     def __init__(  # noqa: PLR0913 - settings of a library call, all but the seeds by keyword
@@ -148,7 +149,7 @@ class Focus:
         return self._session.stopped
 
     def next(self, n: int = 1) -> list[str]:
-        """Give the next URLs to fetch, at most `n`, best first; fewer, or none, until those that were given come back."""
+        """Give the next `n` URLs to fetch, best first; fewer, or none, until earlier ones come back."""
         session = self._session
         if not session.granted and not self._given and session.stopped is None:
             session.send(machine.Tick(session.clock.now()))  # what failed may be due again
@@ -166,7 +167,7 @@ class Focus:
         final_url: str | None = None,
         content_type: str | None = None,
     ) -> list[CrawledPage]:
-        """Take the answer for a URL that `next` gave; gives the pages that are judged by now, each with its reasons.
+        """Take the page of a URL that `next` gave; return the pages that are judged by now.
 
         `final_url` is where redirects led. A text needs no `content_type`; bytes are read as it says.
         """
@@ -178,16 +179,16 @@ class Focus:
         return self._ended(lease, Fetched(there, lease.url, status, Headers(kind), body, hops=hops))
 
     def add_failure(self, url: str, reason: str = "no answer") -> list[CrawledPage]:
-        """Say that a URL could not be fetched; it is given again later, as a crawl tries again."""
+        """Say that a URL could not be fetched; `next` gives it again behind all others, at most three times."""
         return self._ended(self._lease_of(url), UnreachableError(url, reason))
 
     def decline(self, url: str, reason: str) -> list[CrawledPage]:
-        """Say that a URL is not fetched at all, such as for robots.txt; it is not given again."""
+        """Say that a URL is not fetched, such as for robots.txt; `next` does not give it again."""
         return self._ended(self._lease_of(url), ForbiddenError(url, reason))
 
     @property
     def rejected(self) -> Mapping[str, int]:
-        """How many links each rule has rejected."""
+        """Links that each rule rejected."""
         return self._store.ledger(self._session.run).counts().out
 
     def _lease_of(self, url: str) -> Lease:
@@ -214,10 +215,16 @@ def _session(
 
     crawler = Crawler(_NoFetcher(), HtmlReader(), clock, store, profile)
     run = store.runs.begin(spec_of(request, profile), clock.now())
+    crawler = replace(crawler, profile=_without_pauses(profile))
     session = _FetchedElsewhere(crawler, request, context_of(request, profile), run, on_page)
     session.begin()
     session.send(machine.Adopted((), clock.now()))
     return session
+
+
+def _without_pauses(profile: Profile) -> Profile:
+    """Let what failed come again behind all others, and not later: a loop that asks for more until nothing comes would miss it."""
+    return replace(profile, crawl=replace(profile.crawl, retry_s=0.0))
 
 
 class _FetchedElsewhere(Session):

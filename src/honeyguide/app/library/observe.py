@@ -92,8 +92,8 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> None:
     """Tell a store of a visit that another program made at `at`, so that plans learn how often a page changes.
 
-    `changed` says whether the page differed from the visit before; None if that is not known. A `status` from 400 on is a
-    visit without a page. Visits must come in the order of time: one that is not later than what is known changes nothing.
+    `changed`: whether the page differed from the visit before; None if not known. A `status` from 400 on is a
+    visit without a page. Visits must come in the order of time; an earlier one changes nothing.
     """
     parsed = Url.parse(url)
     with _opened(store) as opened:
@@ -121,7 +121,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Imported:
     """Bring known URLs of files into a store: each row says what is known of a URL, or with `changed` one visit to it.
 
-    The columns are those of `plan_file`. Wrong rows go to `reject`, or stop the import. What is committed stays.
+    The columns are those of `plan_file`.
     """
     chosen, found = profile_of(profile), Imported()
     sources = sources_of(

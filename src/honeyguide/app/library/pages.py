@@ -10,18 +10,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from honeyguide.adapters.output.chunks import MAX_CHUNK, MIN_CHUNK, chunk_records
 from honeyguide.app.tools.checked import in_python
 from honeyguide.app.tools.pages import main_content, parse_page
 from honeyguide.core.records import is_relevant
 from honeyguide.core.text.printable import html_table
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from honeyguide.core.page.page import Link
     from honeyguide.core.records import Record
+    from honeyguide.core.records.fields import ChunkRecord
     from honeyguide.jobs.crawl import PageAttachments
     from honeyguide.ports.fetch import Content
+    from honeyguide.ports.store import KeptPage
 
 _HEADER = ("URL", "Title", "Score", "Reasons")
 
@@ -46,50 +50,59 @@ class CrawledPage:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status; None if there was no response."""
+        """The HTTP status."""
         status: int | None = self.record["status"]
         return status
 
     @property
     def score(self) -> float | None:
-        """How much the page says about the topic, 0 to 10 (TOPIC-2); None without a topic."""
+        """The topic score, 0 to 10 (TOPIC-2); None without a topic."""
         score: float | None = self.record["relevance_score"]
         return score
 
     @property
     def relevance(self) -> float | None:
-        """Whether the page is about the topic, 0 to 1 (TOPIC-7); None without a topic."""
+        """The topic relevance, 0 to 1 (TOPIC-7): from 0.5 on, the page is about the topic."""
         relevance: float | None = self.record["topic_relevance"]
         return relevance
 
     @property
     def is_relevant(self) -> bool:
-        """Whether the page is about the topic."""
+        """Whether `relevance` is enough."""
         return is_relevant(self.record)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it has this score, or was rejected."""
+        """Why it has this score."""
         return tuple(map(in_python, self.record["reasons"]))
 
     @property
     def markdown(self) -> str:
-        """The main content as Markdown, made when it is first read."""
+        """The main content as Markdown."""
         return self._content.markdown
 
     @property
     def text(self) -> str:
-        """The main content as plain text."""
+        """The main content as text."""
         return self._content.text
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """The links of the page, each URL once."""
+        """The links of the page."""
         return parse_page(self.html, self.url, self.content_type).links if self.html else ()
 
     @cached_property
     def _content(self) -> Content:
         return main_content(self.html, self.url, self.content_type)
+
+    def chunks(self, chars: int = 2_000) -> list[ChunkRecord]:
+        """Cut the main content at its headings, as `export pages --chunks` does.
+
+        A listing or a table stays whole, even if it is longer.
+        """
+        if not MIN_CHUNK <= chars <= MAX_CHUNK:
+            raise InputError(f"chunks: chars should lie between {MIN_CHUNK} and {MAX_CHUNK:,}, not {chars}")
+        return list(chunk_records(self.record, self.markdown, chars))
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:g}"
@@ -107,6 +120,13 @@ def page_of(record: Record, attachments: PageAttachments) -> CrawledPage:
     return CrawledPage(record, fetched.body, fetched.headers.content_type)
 
 
+def page_from_store(record: Record, kept: KeptPage | None) -> CrawledPage:
+    """Make a page of what a store has; without its content if that was not kept."""
+    if kept is None:
+        return CrawledPage(record)
+    return CrawledPage(record, kept.body or b"", kept.content_type)
+
+
 @dataclass(frozen=True, slots=True)
 class PickedPage:
     """A page that was picked, with its place, its bucket and its reasons; `markdown` is empty without `content=True`."""
@@ -122,7 +142,7 @@ class PickedPage:
 
     @classmethod
     def of(cls, record: Record) -> PickedPage:
-        """Read the record of a selected page."""
+        """Read a selected page."""
         known = {name: record[name] for name in ("rank", "url", "bucket", "score", "status")}
         title, markdown = record["title"] or "", record.get("markdown") or ""
         return cls(**known, title=title, markdown=markdown, reasons=tuple(record["reasons"]))
@@ -130,7 +150,7 @@ class PickedPage:
 
 @dataclass(frozen=True, repr=False)
 class PickedSite:
-    """The picked pages of one site, best first. `reason` says why there are none, or what to know of the links."""
+    """The picked pages of one site, best first."""
 
     record: Record
 
@@ -151,13 +171,13 @@ class PickedSite:
 
     @property
     def reason(self) -> str | None:
-        """Why the status is not `ok`; with `ok`, what to know of the links."""
+        """Why the status is not `ok`, or a remark about the links."""
         reason: str | None = self.record["reason"]
         return reason and in_python(reason)
 
     @property
     def candidates(self) -> Sequence[Record]:
-        """Every link of the homepage, with its score or the rule that rejected it."""
+        """Every link of the homepage, with its score or rejection."""
         candidates: Sequence[Record] = self.record["candidates"]
         return candidates
 

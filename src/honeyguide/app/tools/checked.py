@@ -82,6 +82,12 @@ def _python_errors() -> Iterator[None]:
         raise
 
 
+def _items(items: Iterator[Any]) -> Iterator[Any]:
+    """Give items whose errors name arguments."""
+    with _python_errors():
+        yield from items
+
+
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function reject arguments that are not of their declared types, by an `InputError` that says so."""
     signature = inspect.signature(function)
@@ -92,14 +98,15 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
             if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 continue  # settings, which are checked as the fields of their request
             for place, expected, found in _mistakes(name, annotation, value):
-                what = f"{place} must be {expected}, not {type(found).__name__}"
+                what = f"{place} must be {expected}, not {_name_of(found, expected)}"
                 raise InputError(f"{function.__name__}: {what}")
 
     @wraps(function)
     def eager(*args: Any, **kwargs: Any) -> Any:
         check(args, kwargs)
         with _python_errors():
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+        return _items(result) if inspect.isgenerator(result) else result
 
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -133,7 +140,7 @@ def check_fields(request: Any) -> None:
     """Reject fields of a request that are not of their declared types."""
     for one in fields(request):
         for place, expected, found in _mistakes(one.name, str(one.type), getattr(request, one.name)):
-            raise InputError(f"must be {expected}, not {type(found).__name__}", field=place)
+            raise InputError(f"must be {expected}, not {_name_of(found, expected)}", field=place)
 
 
 def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str, Any]]:
@@ -145,6 +152,15 @@ def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str
     ):
         for one in fields(value):
             yield from _mistakes(f"{name}.{one.name}", str(one.type), getattr(value, one.name))
+
+
+def _name_of(value: Any, annotation: str) -> str:
+    """Name the type of a value; of a list, also that of the item that does not fit."""
+    name, kind = type(value).__name__, _type_of(annotation)
+    if not isinstance(value, (list, tuple)):
+        return name
+    wrong = (type(one).__name__ for one in value if not _fits(type(value)([one]), kind))
+    return f"{name} of {first}" if (first := next(wrong, None)) else name
 
 
 @cache

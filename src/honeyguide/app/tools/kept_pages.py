@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from honeyguide.adapters.output.chunks import chunk_records
+from honeyguide.adapters.output.chunks import MAX_CHUNK, MIN_CHUNK, chunk_records
 from honeyguide.adapters.output.page_file import Folder, PageNotes, with_extras
 from honeyguide.adapters.output.tables import IS_CUT
 from honeyguide.app.runs import find_run, opened_store
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.fetch import Content
     from honeyguide.ports.store import KeptPage, Store
 
+CHUNK_CHARS = (MIN_CHUNK, MAX_CHUNK)
 # Actions of visits without content of their own.
 NO_CONTENT = frozenset({"dropped", "duplicate", "retry", "soft-404"})
 _NO_PAGE = frozenset({"dropped", "retry", "soft-404"})  # actions of visits that are never among the best
@@ -55,6 +56,10 @@ class StoredPage(NamedTuple):
 
     record: Record
     kept: Callable[[], KeptPage | None]
+
+    def content(self) -> KeptPage | None:
+        """Return the page as it was kept, if it has content of its own: a copy has none."""
+        return None if self.record["action"] in NO_CONTENT else self.kept()
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +328,7 @@ class PageExport(_ContentWriter):
         for page in pages:
             record, content = page.record, None
             values: Record = {}
-            kept = None if record["action"] in NO_CONTENT else page.kept()
+            kept = page.content()
             if kept is not None:
                 source = kept.body or b""
                 content = main_content(source, kept.url, kept.content_type)

@@ -76,7 +76,7 @@ def markdown(html: bytes | str, url: str | Url) -> str:
 
 
 def looks_like_shell(html: bytes | str, url: str | Url) -> Why | None:
-    """Say why a page seems to need its scripts, which are not run, for its content or its menu; None if it does not.
+    """Say why a page seems to need its scripts for its content or menu; None if it does not.
 
     >>> looks_like_shell('<div id="root"></div><script src="app.js"></script>', "https://acme.example/").text
     'has hardly any text or links, and scripts'

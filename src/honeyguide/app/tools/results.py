@@ -18,7 +18,7 @@ from honeyguide.adapters.files.rows import json_object
 from honeyguide.adapters.output.tables import PICK_COLUMNS, column_names
 from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.pick.evaluate import compare_sites
-from honeyguide.core.records import SCHEMA
+from honeyguide.core.records import SCHEMA, text_of_cell
 from honeyguide.core.records import fields as table
 from honeyguide.core.records.fields import OutputRecord, PickRecord, Point, fields, is_record, known
 from honeyguide.core.rules.language import half_up
@@ -178,7 +178,7 @@ def _of_cell(cell: str, hint: Any) -> Any:
         return number
     if part is bool:
         return cell == "true"
-    text = cell.removeprefix("'")  # see `csv_cell`
+    text = text_of_cell(cell)
     if get_origin(part) is not list:
         return text
     if get_args(part)[0] is Point:
@@ -221,7 +221,7 @@ def is_pick_file(file: str) -> bool | None:
 
 def compare_picks(earlier: str, later: str) -> tuple[list[Record], list[str]]:
     """List the pages that entered, left or moved from one file of picks to another, and the sites that only one has."""
-    before, now = (read_picks(file, keep_others=True) for file in (earlier, later))
+    before, now = (read_picks(file, keep_others=True, by_path=True) for file in (earlier, later))
     changes: list[Record] = [
         {"schema": SCHEMA, "site": site, "url": one.url, "change": one.kind, "reason": one.why}
         for site, picked in now.items()

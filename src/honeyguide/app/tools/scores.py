@@ -5,10 +5,12 @@ Must not know: options, terminals, points, the queue of a crawl. Start reading a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.links import NAMES, LinkRow, LinkRows
+from honeyguide.adapters.files.links import NAMES, LinkRow, LinkRows, link_of
+from honeyguide.adapters.files.rows import RawRow
 from honeyguide.app.arguments import (
     count_of,
     fields_of,
@@ -34,7 +36,7 @@ from honeyguide.errors import InputError
 from honeyguide.jobs.request import traversal_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from honeyguide.adapters.files.read import OnRows
@@ -91,7 +93,7 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Score:
     """Score one link against a topic, 0 to 10, with the points that make it (TOPIC-1).
 
-    Where many are scored, load the profile once: `load_profile("docs", topic=…)` has the topic.
+    For many links, load the profile once: `load_profile("docs", topic=…)`.
 
     >>> score_link("https://a.example/docs/api", topic="API", anchor="API reference", position="navigation").value
     10.0
@@ -124,7 +126,7 @@ def score_page(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Score:
     """Score a page against a topic, 0 to 10, with the points that make it (TOPIC-2).
 
-    Give the page, or its title, its headings (a list, or one a line) and its text.
+    Give the page, or its title, headings (a list, or one a line) and text.
 
     >>> score_page("<title>Fire alarms</title><h1>Fire</h1>", topic="fire").value
     5.0
@@ -160,7 +162,7 @@ def page_score_record(page: Page, profile: Profile) -> PageScoreRecord:
 
 
 def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
-    paths: str | Sequence[str],
+    links: str | Sequence[str] | Iterable[Mapping[str, Any]],
     *,
     topic: str | None = None,
     related: Iterable[str] = (),
@@ -172,28 +174,46 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     reject: Rejected | None = None,
     on_rows: OnRows | None = None,
 ) -> Iterator[ScoredLink]:
-    """Score the links of CSV, JSON lines or Parquet files against a topic, 0 to 10.
+    """Score links against a topic, 0 to 10: rows with `url`, `anchor`, `context` and `position`, or the rows of files.
 
-    They come in the order of the files; with `top`, only the best, and the best first. `columns` has the names of columns, by
-    field: {"anchor": "text"}. Wrong rows go to `reject`, or stop the run; `on_rows` hears of the rows that are read.
+    Files are CSV, JSON lines or Parquet. The links keep their order; with `top`, only the best come, best first.
+
+    >>> rows = [{"url": "https://a.example/tea"}, {"url": "https://a.example/api", "anchor": "API reference"}]
+    >>> [(link.url, link.score.value) for link in score_links(rows, topic="API", top=1)]
+    [('https://a.example/api', 10.0)]
     """
     from honeyguide.adapters.files.read import pays_by_columns, sources_of
 
     chosen = profile_on(profile, topic, related)
     top, min_score = count_of(top, "top"), score_of(min_score, 10.0)  # TOPIC-1
     fields = fields_of(columns, NAMES)
-    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format, fields, on_rows)
-    rows = LinkRows(sources, reject)
-    if top is not None and pays_by_columns(sources):
-        from honeyguide.bulk.links import Wanted, best_links  # an extra
+    given: list[Any] = [links] if isinstance(links, str) else list(links)
+    paths = [path for path in given if isinstance(path, str)]
+    if len(paths) < len(given):
+        rows: Iterable[LinkRow] = _given_rows(given, fields)
+    else:
+        sources = sources_of(paths, input_format, fields, on_rows)
+        rows = LinkRows(sources, reject)
+        if top is not None and pays_by_columns(sources):
+            from honeyguide.bulk.links import Wanted, best_links  # an extra
 
-        yield from _scored(best_links(sources, rows, chosen, Wanted(top, min_score)), chosen, None)
-        return
+            yield from _scored(best_links(sources, rows, chosen, Wanted(top, min_score)), chosen, None)
+            return
     scored = _scored(rows, chosen, min_score)
     if top is None:
         yield from scored
     else:
         yield from nlargest(top, scored, key=lambda link: (link.score.value, -link.row.number))
+
+
+def _given_rows(rows: Iterable[Any], fields: Mapping[str, str]) -> Iterator[LinkRow]:
+    """Check rows that a program gives; `fields` has the field that a column is."""
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"should have a url and what is known of it, not be {type(row).__name__}", row=number
+            )
+        yield link_of(RawRow(number, "", {fields.get(name, name): row[name] for name in row}), number)
 
 
 def _scored(rows: Iterable[LinkRow], profile: Profile, min_score: float | None) -> Iterator[ScoredLink]:

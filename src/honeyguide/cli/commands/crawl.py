@@ -39,7 +39,6 @@ from honeyguide.cli.crawl_work import Work
 from honeyguide.cli.options import (
     ALL_FORMATS,
     INSIDE_WORDS,
-    STORE,
     FetchOptions,
     KeepOptions,
     check_distinct,
@@ -53,6 +52,7 @@ from honeyguide.cli.options import (
     render_option,
     reports_option,
     scope_option,
+    store_option,
 )
 from honeyguide.cli.output import no_color_option, note, usual_format, verbose_option
 from honeyguide.cli.progress import count_of
@@ -76,41 +76,39 @@ class OutputOptions:
     columns: Mapping[str, str] = column_option("url", usual=USUAL_COLUMNS)
     sitemaps: tuple[str, ...] = option(
         "--sitemap URL|FILE",
-        "Queue what a sitemap lists; auto takes those that robots.txt names. May be repeated.",
+        "Queue the pages of a sitemap; auto: of those that robots.txt names; may be repeated.",
     )
-    store: str = option(
-        "--store FILE", "Where the crawl is kept; the same command resumes it.", default=STORE
-    )
-    file: str | None = option("-o --output FILE", "Write the records of all pages of the crawl to a file.")
+    store: str = store_option()
+    file: str | None = option("-o --output FILE", "Write the pages of the crawl to a file.")
     output: str | None = format_option("parquet", "xlsx")
     links: bool = option("--links", "Add the links of each page, with their scores.")
     content: str | None = content_option()
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
     min_score: float | None = option(
-        "--min-score N", "Write only pages with a relevance_score of at least N.", type=Number(0, 10)
+        "--min-score N", "Only pages with a relevance_score of at least N.", type=Number(0, 10)
     )
     min_relevance: float | None = option(
-        "--min-relevance N", "Write only pages with a topic_relevance of at least N.", type=Number(0, 1)
+        "--min-relevance N", "Only pages with a topic_relevance of at least N.", type=Number(0, 1)
     )
-    lang: str | None = option("--lang CODE", "Write only pages that declare this language, such as en.")
+    lang: str | None = option("--lang CODE", "Only pages that declare this language, such as en.")
     top: int | None = option(
         "--top N",
-        "Write the N best pages when the crawl stops, without lists and copies.",
+        "Only the N best pages, without lists of pages and copies.",
         type=COUNT,
     )
     lists: bool = option("--lists", "With --top: lists of pages, too.")
     warc: str | None = option("--warc FILE", "Append what was fetched to a WARC file.")
     reports: tuple[str, ...] = reports_option()
-    restart: bool = option("--restart", "Start a new run, even if the store has this crawl.")
+    restart: bool = option("--restart", "Start a new run.")
     due: bool = option(
-        "--due", "Visit only what plan --enqueue has scheduled; without a SEED, in all crawls of the store."
+        "--due", "Visit only what plan --enqueue scheduled; without a SEED, in all crawls of the store."
     )
     run: int | None = option(
-        "--run N", "With --due: only in this crawl, by the number that runs shows.", type=COUNT
+        "--run N", "With --due: only this crawl, by the number that runs shows.", type=COUNT
     )
     workers: int = option(
         "--workers N",
-        "Work with N processes; the order of pages is then not always the same.",
+        "Work with N processes; the order of pages may then differ.",
         type=click.IntRange(1, 64),
         default=1,
     )
@@ -129,24 +127,22 @@ class CrawlOptions:
     profile: str = option("--profile NAME", "Name or path of the profile.", default=PROFILE)
     traversal: str = option(
         "--traversal NAME",
-        "The order of pages: focused, hybrid, bfs, dfs, or another of the profile.",
+        "The order of pages: focused, hybrid, bfs, dfs, or one of the profile.",
         default=TRAVERSAL,
     )
     max_pages: int | None = option("--max-pages N", "Fetch at most N pages in all.", type=COUNT)
-    max_relevant: int | None = option(
-        "--max-relevant N", "Stop when N pages about the topic were found.", type=COUNT
-    )
+    max_relevant: int | None = option("--max-relevant N", "Stop after N pages about the topic.", type=COUNT)
     max_pages_per_host: int | None = option(
         "--max-pages-per-host N", "Fetch at most N pages of one host.", type=COUNT
     )
     max_depth: int | None = option(
-        "--max-depth N", "Go at most N links away from a seed.", type=click.IntRange(0, MOST_DEPTH)
+        "--max-depth N", "Go at most N links from a seed.", type=click.IntRange(0, MOST_DEPTH)
     )
     max_time_s: float | None = option(
         "--max-time S", "Stop after so many seconds.", type=Number(0, YEAR_S, min_open=True)
     )
     include: tuple[str, ...] = option(
-        "--include PATTERN", "Follow only URLs that match; may be repeated, then one match is enough."
+        "--include PATTERN", "Only URLs that match one of these patterns; may be repeated."
     )
     exclude: tuple[str, ...] = option("--exclude PATTERN", "Reject URLs that match; may be repeated.")
     scope: str = scope_option("", "host")
@@ -158,7 +154,7 @@ class CrawlOptions:
     )
     respect_meta_robots: bool = option(
         "--respect-meta-robots",
-        "Write no page that says noindex and follow no link that is nofollow: meta robots, X-Robots-Tag, rel.",
+        "Write no noindex page and follow no nofollow link, by meta robots, X-Robots-Tag or rel.",
     )
     render: str = render_option()
 
@@ -172,9 +168,7 @@ _IDENTITY = (
 
 @dataclass(frozen=True, slots=True)
 class _Fetching(FetchOptions):
-    concurrency: int = concurrency_option(
-        "Requests at once; the order of pages does not depend on it.", default=32
-    )
+    concurrency: int = concurrency_option("Requests at once.", default=32)
 
 
 @click.command(
@@ -200,11 +194,8 @@ def crawl(
 
     SEED is an address to start from; `-` reads a list from standard input. A crawl stays on the sites of its seeds.
 
-    The store keeps every finished page. If interrupted, run the same command again to resume. Changing budgets or
-    outputs resumes the crawl; changing topic, profile or seeds starts a new one.
-
-    With --due, known pages are visited again when a plan has scheduled them. Unchanged pages cost little, new links are
-    queued, and the budgets count this command alone.
+    If interrupted, run the same command again to resume, also with other budgets or outputs. Another topic, profile or
+    seed starts a new crawl. With --due, budgets count this command alone.
     """
     outputs = _checked(outputs)
     _check_top(outputs, keeping)

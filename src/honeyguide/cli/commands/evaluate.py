@@ -58,8 +58,7 @@ if TYPE_CHECKING:
 def diff(earlier: str, later: str) -> None:
     """Say what changed from one file of picks or plans to another, and why.
 
-    A is the earlier file and B the later one: JSON lines of honeyguide pick, or of honeyguide plan, which may also be CSV or
-    Parquet. No labels are needed.
+    A is the earlier file, B the later one: JSON lines of honeyguide pick, or JSON lines, CSV or Parquet of honeyguide plan.
     """
     kinds = {is_pick_file(earlier), is_pick_file(later)} - {None}
     if len(kinds) > 1:
@@ -103,7 +102,7 @@ def _causes(change: Record) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class _EvalOptions:
     gold: str = option(
-        "--gold PATH", "Labels: JSON lines, or a folder with a JSON file for each site.", required=True
+        "--gold PATH", "Labels: JSON lines, or a folder with a JSON file of each site.", required=True
     )
     cap: int = option("--cap N", "Judge the first N picks.", default=4, type=click.IntRange(1, 1000))
 
@@ -184,11 +183,11 @@ class _LearnOptions:
     file: str | None = option("-o --output FILE", "Write the profile to FILE, if a change is worth it.")
     force: bool = option("--force", "Overwrite the file if it exists.")
     picks: str | None = option(
-        "--picks PICKS", "Records of pick for these sites; without them the sites are fetched."
+        "--picks PICKS", "Records of pick for these sites, which are fetched otherwise."
     )
     strategy: str = option("--strategy NAME", "The strategy whose points change.", default="portfolio")
     profile: str | None = option(
-        "--profile NAME", "Name or path of the profile to change.  [default: the strategy's own]"
+        "--profile NAME", "Name or path of the profile.  [default: the strategy's own]"
     )
     cap: int | None = option(
         "--cap N", "Judge the first N picks.  [default: the profile's, 4]", type=click.IntRange(1, 1000)
@@ -209,9 +208,8 @@ class _LearnOptions:
 def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
     """Propose other points and words for a profile, from pages that you labelled.
 
-    LABELS are those of `honeyguide eval --gold`: JSON lines with `site`, and the lists `core` (wanted), `acceptable` and `junk`
-    of paths or URLs; a few dozen sites. The result extends the profile; each change stands beside its evidence. The figures
-    come from sites that were not learned from. The exit code is 3 if a labelled site has no links.
+    LABELS are those of `honeyguide eval --gold`, for a few dozen sites. The result extends the profile; each change stands
+    beside its evidence. Figures come from held-out sites. The exit code is 3 if a labelled site has no links.
     """
     check_distinct((labels, options.picks), (options.file,))
     if options.file and not options.force and Path(options.file).exists():

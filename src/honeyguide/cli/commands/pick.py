@@ -70,39 +70,33 @@ _NOTES = 5  # about sites that were not reached
 class _Options:
     inputs: tuple[str, ...] = option("-i --input FILE", "A list of sites; may be repeated.")
     columns: Mapping[str, str] = column_option("site", usual=USUAL_COLUMNS)
-    file: str | None = option(
-        "-o --output FILE", "Keep the records in a file; the same command resumes the run."
-    )
+    file: str | None = option("-o --output FILE", "Write to a file; the same command resumes.")
     output: str | None = format_option("parquet", "xlsx")
-    restart: bool = option("--restart", "Pick from all sites again, whatever the file of -o has.")
-    retry_failed: bool = option("--retry-failed", "Pick again from sites of -o whose status is not ok.")
+    restart: bool = option("--restart", "Pick from all sites again.")
+    retry_failed: bool = option("--retry-failed", "Pick again from sites whose status is not ok.")
     reports: tuple[str, ...] = reports_option()
-    keep: str | None = option(
-        "--keep FILE", "Keep homepages and fetched pages in a file, packed, to pick again without a request."
-    )
+    keep: str | None = option("--keep FILE", "Keep fetched pages in a file, to pick again without a request.")
     replay: str | None = option(
-        "--replay FILE", "Pick from what --keep has kept; with --keep FILE, too, fetch only what is missing."
+        "--replay FILE", "Pick from what --keep kept; with both, fetch only what is missing."
     )
     quiet: bool = option("-q --quiet", "Print no progress.")
 
 
 @dataclass(frozen=True, slots=True)
 class _PickChoice(ChoiceOptions):
-    content: str | None = content_option(
-        "headings, keywords and evidence of each chosen page, and its main content"
-    )
+    content: str | None = content_option("headings, keywords and main content of each chosen page")
     timings: bool = option(
-        "--no-timings", "Omit elapsed_s, so that equal runs give equal bytes.", default=True, flag_value=False
+        "--no-timings", "Omit elapsed_s: equal runs give equal bytes.", default=True, flag_value=False
     )
     render: str = render_option()
 
 
 @dataclass(frozen=True, slots=True)
 class _Fetching(FetchOptions):
-    concurrency: int = concurrency_option("How many sites are processed in parallel.", default=16)
+    concurrency: int = concurrency_option("Sites in parallel.", default=16)
     site_timeout: float | None = option(
         "--site-timeout S",
-        "Seconds for one site; what was found by then is kept.  [default: 300]",
+        "Seconds for one site; what was found is kept.  [default: 300]",
         type=Number(1, 86_400),
     )
 
@@ -123,9 +117,7 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
     """Pick the pages worth a visit of each site, and say why.
 
     SITE is a name, such as acme.com, or an address; `-` reads a list from standard input. A list is text with one
-    site a line, CSV, JSON lines, Parquet, Markdown or a sitemap:
-
-      honeyguide pick -i sites.csv -o picks.jsonl --report picks.html
+    site a line, CSV, JSON lines, Parquet, Markdown or a sitemap.
 
     If interrupted, run the same command again: finished sites are kept.
     """

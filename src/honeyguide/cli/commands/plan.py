@@ -94,17 +94,19 @@ def policy_option(default: str | None, usual: str = "") -> Any:
 class PlanOptions:
     """What is ranked, as of when, and what is printed or written of it."""
 
-    store: str | None = option("--store FILE", "Rank the URLs of a store: visited pages and queued links.")
-    enqueue: bool = option("--enqueue", "Schedule the plan in the store; honeyguide crawl --due fetches it.")
+    store: str | None = option(
+        "--store FILE", "Rank the URLs of a store instead: visited pages and queued links."
+    )
+    enqueue: bool = option("--enqueue", "Schedule the plan in the store, for crawl --due.")
     input_format: str | None = input_format_option()
     columns: Mapping[str, str] = column_option(*SIGNALS)
     now: datetime = option(
-        "--now TIME", "Score as of this time, ISO 8601 with a zone, or a date.  [default: now]", callback=_now
+        "--now TIME", "Score as of this time: ISO 8601 with a zone, or a date.  [default: now]", callback=_now
     )
     top: int | None = option("--top N", "Print only the best N.", type=COUNT)
     budget: int | None = option(
         "--budget N",
-        "So many visits can be made: levels are relative to it, and high begins within it; not for heuristic.",
+        "Visits that can be made: pages within it are high or better; not for heuristic.",
         type=COUNT,
     )
     levels: tuple[str, ...] = option("--level NAME", "Print only URLs of this level; may be repeated.")
@@ -112,17 +114,15 @@ class PlanOptions:
     max_score: float | None = option("--max-score N", "Print only scores below N.", type=Number(0, 100))
     per_host: int | None = option("--per-host N", "Print at most N URLs of each host.", type=COUNT)
     on_error: str = on_error_option()
-    check_urls: bool = option(
-        "--check-urls", "Check and compare all URLs of Parquet files, not only those that are printed."
-    )
+    check_urls: bool = option("--check-urls", "Check all URLs of Parquet files, not only printed ones.")
     policy: str | None = policy_option(None, "learned for stores and files with change rates, else heuristic")
     explain: str | None = option(
         "--explain URL",
-        "Print the rank of this URL and what every rule pays it; for a store, a path is enough.",
+        "Print the rank of this URL and the points of every rule; for a store, a path is enough.",
     )
     sql: str | None = option(
         "--sql DIALECT",
-        "Print the plan card as SQL for duckdb, postgres or spark, and rank nothing: it scores a table known.",
+        "Print SQL that scores a table named known: duckdb, postgres or spark.",
         type=click.Choice(("duckdb", "postgres", "spark")),
     )
     file: str | None = option("-o --output FILE", "Write to a .jsonl, .csv, .parquet or .xlsx file.")
@@ -152,11 +152,9 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     """Rank known URLs by what a visit is worth now, 0 to 100, with the reasons.
 
     FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with the columns url, visits, last_visited, last_changed,
-    topic_relevance (0 to 1), hub_depth and is_hub. Only url is required; --column maps other names. Several files, folders
-    and patterns such as 'known/**/*.csv' are read as one; `-` is standard input. Times without a zone are UTC. If several
-    rows have the same URL, the last one counts.
-
-    --store ranks the URLs that crawls have found instead, and --enqueue schedules them for crawl --due.
+    topic_relevance (0 to 1), hub_depth and is_hub. Only url is required. Files, folders and
+    patterns such as 'known/**/*.csv' are read as one; `-` is standard input. Times without a zone are UTC. If rows have the
+    same URL, the last one counts.
     """
     if options.sql is not None:
         if files or options.store:

@@ -12,6 +12,7 @@ import click
 from honeyguide.app.files import check_table, column_names, store_name, write_table
 from honeyguide.app.runs import compact_store, delete_run, export_run, list_runs
 from honeyguide.app.tools.kept_pages import (
+    CHUNK_CHARS,
     ContentWish,
     PageChoice,
     PageExport,
@@ -98,7 +99,7 @@ class _RunOptions(StoreOptions):
 @dataclass(frozen=True, slots=True)
 class _ExplainOptions(_RunOptions):
     picks: str | None = option(
-        "--picks FILE", "Ask a file that pick wrote, JSON lines or Parquet, instead of a store."
+        "--picks FILE", "Read a file of pick, JSON lines or Parquet, instead of a store."
     )
 
 
@@ -116,7 +117,7 @@ class _ExplainOptions(_RunOptions):
 def runs(options: StoreOptions) -> None:
     """List the crawls of a store: topic, start, number of pages, why each stopped.
 
-    A running crawl also has the number of its processes, their rate and their last heartbeat. Times are UTC.
+    A running crawl also has its number of processes, their rate and last heartbeat. Times are UTC.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return
@@ -131,8 +132,8 @@ def runs(options: StoreOptions) -> None:
 def delete(number: int, options: StoreOptions) -> None:
     """Delete a crawl from a store: its pages, its links, its visits.
 
-    N is the number that runs shows. What is known of a URL is deleted with the last crawl that has met it; what was learnt of
-    whole sites, such as how often their pages change, stays. The file keeps its size until honeyguide runs compact.
+    N is the number that runs shows. What is known of a URL goes with the last crawl that met it; what was learned of whole sites
+    stays. The file keeps its size until honeyguide runs compact.
     """
     with rejected_options({"run": "N"}):
         counts = delete_run(chosen_store(options), number)
@@ -174,21 +175,23 @@ class _PageOptions(_RunOptions):
         "--min-relevance N", "Only pages with a topic_relevance of at least N.", type=Number(0, 1)
     )
     rule: str | None = option(
-        "--rule ID", "Only pages with this rule among their points; export out: URLs that it rejected."
+        "--rule ID", "Only pages with points of this rule; with export out, URLs that it rejected."
     )
     path: str | None = option("--path PATTERN", "Only pages whose path matches.")
     lang: str | None = option("--lang CODE", "Only pages that declare this language, such as en.")
-    changed: bool = option("--changed", "Only visits that found a page new or changed.")
-    top: int | None = option("--top N", "The N best pages, without lists of pages and copies.", type=COUNT)
+    changed: bool = option("--changed", "Only visits to new or changed pages.")
+    top: int | None = option(
+        "--top N", "Only the N best pages, without lists of pages and copies.", type=COUNT
+    )
     lists: bool = option("--lists", "With --top: lists of pages, too.")
     content: str | None = content_option()
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
     chunks: int | None = option(
         "--chunks N",
-        "Write the pages in pieces of at most N characters, by headings.",
-        type=click.IntRange(100, 1_000_000),
+        "Write pieces of at most N characters, by headings.",
+        type=click.IntRange(*CHUNK_CHARS),
     )
-    file: str | None = option("-o --output FILE", "Write to a file, in one step.")
+    file: str | None = option("-o --output FILE", "Write to a file.")
     output: str | None = option(
         "--format",
         "How to write.  [default: by the name of -o, else JSON lines]",
@@ -226,8 +229,8 @@ _OF_PAGES = (
 def export(what: str, options: _PageOptions) -> None:
     """Write what a crawl found: pages, links, external links, or rejected URLs.
 
-    pages are the records that crawl writes; nothing is fetched. links are all URLs that the crawl met, in the order of discovery.
-    external are links to other sites, each with the number of pages that link it. out are the rejected URLs, each with its rule.
+    pages are the records that crawl writes. links are all URLs that the crawl met, in the order of discovery. external
+    are the URLs of other sites, with the number of pages that link each. out are the rejected URLs, with their rules.
     """
     if what == "pages":
         _write_pages(options)
@@ -245,7 +248,7 @@ def export(what: str, options: _PageOptions) -> None:
 @dataclass(frozen=True, slots=True)
 class _RescoreOptions(_PageOptions):
     topic: str | None = option(
-        "--topic PATTERN", f"What pages are scored by, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
+        "--topic PATTERN", f"A regular expression, such as 'fire|alarm'{INSIDE_WORDS}.", required=True
     )
     related: tuple[str, ...] = option("--related TERM", "A term near to the topic; may be repeated.")
     profile: str = option("--profile NAME", "Name or path of the profile.", default="docs")
@@ -263,7 +266,7 @@ class _RescoreOptions(_PageOptions):
 def rescore(options: _RescoreOptions) -> None:
     """Score the pages of a crawl by another topic or profile, without fetching anything.
 
-    The pages are those that the store keeps. Their records are written as export pages writes them; the store stays as it is.
+    The pages are those that the store keeps; the store stays as it is.
     """
     from honeyguide.app.crawl import load_profile  # not for those who list runs
 
@@ -328,11 +331,10 @@ def _write(
 @takes(options=_ExplainOptions)
 @output_options
 def explain(text: str, options: _ExplainOptions) -> None:
-    """Explain why a URL was fetched, picked or rejected: its normal form, links to it, scores, the rule that decided.
+    """Explain why a URL was fetched, picked or rejected: its normal form, links to it, scores, rules.
 
-    URL may be a path alone, as crawl prints it. The store of crawls is asked: the crawl of --run, else the newest that
-    has met the URL, else the newest of its site. With --picks, a file of honeyguide pick is asked instead. For a homepage
-    in a file, use honeyguide select PAGE --explain URL.
+    URL may be a path alone, as crawl prints it. The answer comes from the crawl of --run, else the newest that has met the
+    URL, else the newest of its site. For a homepage in a file, use honeyguide select PAGE --explain URL.
     """
     with rejected_options():
         if options.picks is not None:

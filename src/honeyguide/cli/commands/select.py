@@ -59,8 +59,8 @@ class ChoiceOptions:
 
     strategy: str = option(
         "--strategy NAME",
-        "How to choose: portfolio for company sites of any trade (good on 91 % of 64 unseen sites); rules and blend follow "
-        "the fire protection guides to the letter (61 % and 19 %); or one of the profile's own.",
+        "How to choose: portfolio for company sites of any trade; rules or blend, to the letter of their documents about "
+        "fire protection; or a strategy of the profile.",
         default="portfolio",
     )
     profile: str | None = option(
@@ -73,7 +73,7 @@ class ChoiceOptions:
         type=click.IntRange(1, 1000),
     )
     include: tuple[str, ...] = option(
-        "--include PATTERN", "Consider only URLs that match; may be repeated, then one match is enough."
+        "--include PATTERN", "Only URLs that match one of these patterns; may be repeated."
     )
     exclude: tuple[str, ...] = option("--exclude PATTERN", "Reject URLs that match; may be repeated.")
     scope: str | None = scope_option("  [default: www for portfolio, host for rules and blend]")
@@ -103,10 +103,10 @@ class ChoiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class _SourceOptions:
-    demo: bool = option("--demo", "Use the homepage of a made-up company that comes with Honeyguide.")
+    demo: bool = option("--demo", "Use the homepage of a made-up company.")
     base: str | None = option(
         "--base URL",
-        "The page's address; for FILE, the page of rows without one.  [default: its canonical link]",
+        "The page's address, also for rows without one.  [default: its canonical link]",
         callback=address,
     )
 
@@ -114,12 +114,11 @@ class _SourceOptions:
 @dataclass(frozen=True, slots=True)
 class _SelectOptions:
     heads: str | None = option(
-        "--heads FILE", "JSON lines with url, title, description of linked pages, for blend."
+        "--heads FILE",
+        "Heads of linked pages, for blend: JSON lines with url, title, description.",
     )
     everything: bool = option("--all", "List every link of the page with its verdict.")
-    explain: str | None = option(
-        "--explain URL", "Say what was decided about this URL, or path, and why; for a PAGE."
-    )
+    explain: str | None = option("--explain URL", "Explain the decision about this URL or path of a PAGE.")
     input_format: str | None = option(
         "--input-format",
         "What PAGE or FILE is.  [default: by its name]",
@@ -148,12 +147,10 @@ class _SelectOptions:
 def select(file: str | None, source: _SourceOptions, choice: ChoiceOptions, options: _SelectOptions) -> None:
     """Choose the pages worth a visit among the links of a page, and say why.
 
-    PAGE is an HTML or Markdown file, or `-` for standard input. As JSON lines or CSV every link of the page is one
-    record, chosen or not.
+    PAGE is an HTML or Markdown file, or `-` for standard input. JSON lines and CSV have every link, chosen or not.
 
-    FILE is CSV, JSON lines or Parquet, also as .gz or .zst, with a link in each row: page and url, and anchor, title,
-    rel, context and position if they are known; --column maps other names. Each page is decided
-    by itself; the rows of one page must be adjacent.
+    FILE has a link in each row: CSV, JSON lines or Parquet, also as .gz or .zst, with page and url, and anchor, title,
+    rel, context and position if they are known. The rows of one page must be adjacent.
     """
     profile, everything = choice.load(), options.everything
     kind = options.input_format or (None if file is None else kind_of(file))

@@ -46,15 +46,13 @@ PICKED = (Column.number("#"), *RANKED[:2], Column("Page and title"))
 
 
 @click.command(cls=Command, examples=("honeyguide demo", "honeyguide demo --studio"))
-@click.option(
-    "--studio", is_flag=True, help="Look at it in a browser: a pick, a crawl and a plan of the site."
-)
+@click.option("--studio", is_flag=True, help="Show a pick, a crawl and a plan of the site in a browser.")
 @click.option("--no-open", is_flag=True, help="With --studio: print the address, and open no browser.")
 @no_color_option
 def demo(studio: bool, no_open: bool) -> None:
     """Show a first run, step by step, on a made-up company site that is served on this machine.
 
-    Nothing leaves the machine. The tour ends with commands to try next.
+    Nothing leaves the machine.
     """
     if studio:
         _open_studio(opens=not no_open)
@@ -165,7 +163,7 @@ def _path(url: str, home: str) -> str:
 class _Options:
     store: str | None = option("--store FILE", f"A store of crawls.  [default: {STORE}, if it is there]")
     picks: str | None = option("--picks FILE", "Records of picks, as pick -o writes them.")
-    keep: str | None = option("--keep FILE", "Pages that pick --keep has kept, to try other rules on them.")
+    keep: str | None = option("--keep FILE", "Pages of pick --keep, to try other rules on them.")
     port: int = option(
         "--port N", "The port on this machine; 0 takes a free one.", default=0, type=click.IntRange(0, 65_535)
     )
@@ -183,8 +181,8 @@ class _Options:
 def studio(options: _Options) -> None:
     """Look at picks, crawls and plans in a browser, ask why, and try other rules.
 
-    The page is served on this machine only, and the printed address has a token that nobody else knows. Stores are only read;
-    profiles and labels are saved where you say. Ctrl-C ends it.
+    The page is served on this machine only, and its address has a secret token. Stores are only read; profiles and labels are
+    saved where you say. Ctrl-C ends it.
     """
     store = options.store or (STORE if Path(STORE).exists() else None)
     if store is None and options.picks is None and options.keep is None:
@@ -244,8 +242,8 @@ def run_studio(
 def mcp(store: str | None, allow_private: bool) -> None:
     """Serve an agent: pick, crawl, explain and plan by the Model Context Protocol.
 
-    The agent speaks to it on standard input and output. Pages and time of a crawl are bounded, results are short, and text from
-    pages is marked as untrusted.
+    It uses standard input and output. Pages and time of a crawl are bounded, results are short, and text from pages is marked
+    as untrusted.
     """
     try:
         from honeyguide.contrib.mcp import make_server

@@ -59,17 +59,17 @@ def _parts(_ctx: click.Context, _option: click.Parameter, value: str) -> tuple[s
 class SimulateOptions:
     """What to simulate, as `SimulateRequest` has it."""
 
-    store: str | None = option("--store FILE", "Use the changes that the visits of a store have seen.")
+    store: str | None = option("--store FILE", "Use the changes that a store has seen.")
     policies: tuple[str, ...] = option(
         "--policies NAME,...",
-        "Policies to compare; known-rates, which knows too much, is always shown beside them.",
+        "Policies to compare; known-rates, which knows the true rates, is always added.",
         default="learned,heuristic,uniform,proportional,adaptive-interval",
         callback=_parts,
         multiple=False,
     )
     budgets: tuple[str, ...] = option(
         "--budgets BUDGET,...",
-        "How much may be fetched: 60d is every page once in 60 days; or 500/day, or 20/hour.",
+        "How much is fetched: 500/day, 20/hour, or 60d: every page once in 60 days.",
         default="10d",
         callback=_parts,
         multiple=False,
@@ -79,28 +79,28 @@ class SimulateOptions:
     days: float | None = option("--days N", "How many days to simulate.", type=float)
     seed: int = option(
         "--seed N",
-        "Seed of the random numbers: the same seed gives the same result.",
+        "The same seed gives the same random numbers.",
         default=1,
         type=click.IntRange(0, 2**32 - 1),
     )
     sitemap: str | None = option(
         "--sitemap SIGNAL", "Let sitemaps announce changes: recall=0.95,precision=0.9,delay=6 (hours)."
     )
-    feed: str | None = option("--feed SIGNAL", "Let feeds announce changes, in the same way.")
+    feed: str | None = option("--feed SIGNAL", "The same for feeds.")
     unchanged_cost: float = option(
         "--unchanged-cost N",
-        "What a visit that finds nothing new costs, in visits: 304 is a short answer.",
+        "What a visit without news costs, in visits.",
         default=1.0,
         type=Number(0.01, 1),
     )
-    is_empty: bool = option("--empty", "Begin without copies, not with a fresh copy of every page.")
+    is_empty: bool = option("--empty", "Begin without copies of pages.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Outputs:
     file: str | None = option("-o --output FILE", "Write the records to a .jsonl or .csv file.")
-    report: str | None = option("--report FILE", "Write a report with curves over time: an .html file.")
-    quiet: bool = option("-q --quiet", "Say nothing about progress.")
+    report: str | None = option("--report FILE", "Write a report with curves over time, .html.")
+    quiet: bool = option("-q --quiet", "Print no progress.")
 
 
 @click.group(cls=CommandGroup, examples=("honeyguide simulate recrawl poisson:pages=500,days=30",))
@@ -122,7 +122,7 @@ def recrawl(worlds: tuple[str, ...], options: SimulateOptions, outputs: _Outputs
     """Compare recrawl policies by how fresh they keep the copies, in worlds whose changes are known.
 
     A WORLD is a CSV file of change times (columns page and timestamp), or a generated one: poisson, bursty, periodic,
-    seasonal, mixed, news or archive, with settings if wanted, as in poisson:pages=20000,days=60. Or use --store.
+    seasonal, mixed, news or archive, also with settings: poisson:pages=20000,days=60. Or use --store.
     """
     (file, kind), report = destination(outputs.file, given_format()), outputs.report
     # What could only fail after the simulation is rejected now.
@@ -159,7 +159,9 @@ class _ReplayOptions:
         multiple=False,
     )
     max_pages: int | None = option("--max-pages N", "Go to at most N pages.", type=COUNT)
-    run: int | None = option("--run N", "The run whose pages are used.  [default: the newest]", type=COUNT)
+    run: int | None = option(
+        "--run N", "Which crawl, by the number that runs shows.  [default: the newest]", type=COUNT
+    )
 
 
 @simulate.command("crawl", examples=("honeyguide simulate crawl honeyguide.db --topic 'unicode|codec'",))
@@ -167,9 +169,9 @@ class _ReplayOptions:
 @takes(options=_ReplayOptions)
 @output_options
 def crawl(store: str, options: _ReplayOptions) -> None:
-    """Say what another traversal or topic would have found, among the pages that STORE keeps. Nothing is fetched.
+    """Say what another traversal or topic would have found among the pages that STORE keeps.
 
-    Links to pages that the store does not keep lead nowhere, so figures are fair as far as the crawl was complete.
+    Links to pages that the store does not keep lead nowhere: figures are fair if the crawl was complete.
     """
     with rejected_options():
         topic = options.topic or topic_of_run(store, options.run)

@@ -101,13 +101,11 @@ class WatchOptions:
     store: str = store_option()
     per_hour: int = option(
         "--per-hour N",
-        "Visit at most N pages in any hour, with at most N requests: robots.txt and redirects count, too.",
+        "Make at most N visits and N requests in any hour; robots.txt and redirects count, too.",
         type=click.IntRange(1, 10_000_000),
         required=True,
     )
-    cycle_s: float = option(
-        "--cycle S", "Seconds from one plan to the next.", type=Number(1, YEAR_S), default=60.0
-    )
+    cycle_s: float = option("--cycle S", "Seconds between two plans.", type=Number(1, YEAR_S), default=60.0)
     rest_s: float = option(
         "--rest S",
         "Visit no page sooner than S seconds after its last visit.",
@@ -116,35 +114,31 @@ class WatchOptions:
     )
     min_interval_s: Mapping[PageClass, float] = _interval_option(
         "--min-interval [CLASS=]S",
-        "Visit no page of a class (hub, article, page) sooner than S seconds after its last visit; without a class, none. "
-        "May be repeated.",
+        "The same for pages of a class (hub, article, page); without a class, for all; may be repeated.",
     )
     max_interval_s: Mapping[PageClass, float] = _interval_option(
         "--max-interval [CLASS=]S",
-        "Visit pages of a class before all others if their last visit is longer ago than S seconds. May be repeated.",
+        "Visit pages of a class first if their last visit is longer ago than S seconds; may be repeated.",
     )
-    log: str | None = option("--log FILE", "Append a line for each round to a file.")
-    per_host: int | None = option("--per-host N", "Plan at most N pages of each host at a time.", type=COUNT)
+    log: str | None = option("--log FILE", "Append a line for each round.")
+    per_host: int | None = option("--per-host N", "Plan at most N pages of each host.", type=COUNT)
     sitemaps: tuple[str, ...] = option(
         "--sitemap URL|FILE",
-        "Read a sitemap or feed again and again, for new pages and changes; auto takes those that robots.txt names. "
-        "May be repeated.",
+        "Look for new pages and changes in a sitemap or feed; auto: in those that robots.txt names; may be repeated.",
     )
     listen_s: float = option(
         "--listen S",
-        "Seconds from one reading of sitemaps and feeds to the next.",
+        "Seconds between two readings of sitemaps and feeds.",
         type=Number(60, YEAR_S),
         default=3600.0,
     )
     until: datetime | None = option(
-        "--until TIME", "Stop at this time; ISO 8601 with a zone.", callback=moment
+        "--until TIME", "Stop at this time: ISO 8601 with a zone.", callback=moment
     )
     rounds: int | None = option("--rounds N", "Stop after N plans.", type=COUNT)
     policy: str = policy_option(LEARNED)
-    profile: str = option(
-        "--profile NAME", "The profile whose rules rank pages, with the policy heuristic.", default="news"
-    )
-    file: str | None = option("-o --output FILE", "Write the records of all visits of the store to a file.")
+    profile: str = option("--profile NAME", "The profile of the policy heuristic.", default="news")
+    file: str | None = option("-o --output FILE", "Write all visits of the store to a file.")
     output: str | None = format_option()
     quiet: bool = option("-q --quiet", "Print no progress and no summary.")
 
@@ -159,12 +153,10 @@ class WatchOptions:
 def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -> None:
     """Visit the pages of a store again, the best first, until stopped.
 
-    The store is one that honeyguide crawl has made. Each cycle ranks what it knows, as honeyguide plan does, and visits
-    the best pages within the budget. Unchanged pages cost little, and new links are visited, too.
+    Each cycle ranks the URLs that a crawl has found, as honeyguide plan does, and visits the best within the budget.
 
-    The budget counts all visits of the last hour, whichever process made them. If interrupted, run the same command again: it
-    keeps the budget, and first visits what was planned. SIGTERM ends it in the same way, with exit code 0, because a
-    watch runs until it is stopped.
+    The budget counts all visits of the last hour, by any process. If interrupted, run the same command again: it keeps the
+    budget, and first visits what was planned. SIGTERM also ends it, with exit code 0.
     """
     check_distinct((), (options.file, options.store, options.log))
     file, output = destination(options.file, options.output, usual=usual_format())
@@ -325,7 +317,7 @@ class ImportOptions:
     kind: str | None = input_format_option()
     columns: Mapping[str, str] = column_option(*FIELDS)
     on_error: str = on_error_option()
-    profile: str = option("--profile NAME", "The profile whose scope the URLs are in.", default="news")
+    profile: str = option("--profile NAME", "The profile with the scope of the URLs.", default="news")
     quiet: bool = quiet_option()
 
 
@@ -341,13 +333,13 @@ class ImportOptions:
 @takes(options=ImportOptions)
 @verbose_option
 def import_(files: tuple[str, ...], options: ImportOptions) -> None:
-    """Bring known URLs and their visits from files into a store, for honeyguide plan --store and honeyguide watch.
+    """Bring known URLs and their visits from files into a store, for plan --store and watch.
 
     FILE is CSV, JSON lines or Parquet with the columns of honeyguide plan: a row says what is known of a URL. With a column
     changed, true or false, a row is one visit at last_visited, and rows must be in the order of time.
 
-    The store is made if there is none. What it knows is never older afterwards, so the same file may be imported again.
-    Visits that were made elsewhere count in no budget of honeyguide watch.
+    The store is created if there is none. The same file may be imported again. Imported visits count in no budget of
+    honeyguide watch.
     """
     check_kinds(files, options.kind)
     with reading_rows(options.on_error, quiet=options.quiet) as (rejected, progress):

@@ -58,8 +58,8 @@ def workers(options: StoreOptions) -> None:
 def stop(number: int | None, options: StoreOptions) -> None:
     """Stop the processes of all crawls of a store, or of one, on every machine.
 
-    RUN is the number that runs shows. Each process requests nothing more, commits what it has fetched, and ends within seconds; the same
-    crawl command resumes.
+    RUN is the number that runs shows. Each process commits what it has fetched and ends within seconds; the same crawl
+    command resumes.
     """
     with rejected_options({"run": "RUN"}):
         count = stop_workers(chosen_store(options), number)

@@ -36,7 +36,9 @@ FRAME = "frame"  # the rel of a link that is a frame of its page
 
 
 class Occurrence(NamedTuple):
-    """One anchor element; a tuple, because a page has hundreds and tuples are several times as fast to make."""
+    """One anchor element."""
+
+    # A tuple, because a page has hundreds, and tuples are several times as fast to make.
 
     anchor: str = ""
     title: str = ""
@@ -54,9 +56,12 @@ _ONCE = (Occurrence(),)
 class Link:
     """A URL as seen on a page, with its occurrences in document order.
 
-    `seen` has the anchor text and the position of each occurrence. The rest may be a function, which is called when somebody
-    first asks for `occurrences`: a crawl meets most links again and again, and needs no more of them than `seen`.
+    `anchor`, `title`, `context` and `rel` are the first that are not empty. `seen` has the anchor text and the position of each
+    occurrence.
     """
+
+    # `occurrences` may be a function, which is called when somebody first asks for them: a crawl meets most links again and
+    # again, and needs no more of them than `seen`.
 
     __slots__ = ("_occurrences", "order", "seen", "url")
 
@@ -74,7 +79,7 @@ class Link:
 
     @property
     def occurrences(self) -> tuple[Occurrence, ...]:
-        """All that the page says of the link."""
+        """All occurrences."""
         if not isinstance(self._occurrences, tuple):
             self._occurrences = self._occurrences()
         return self._occurrences
@@ -95,29 +100,29 @@ class Link:
         return self.url, self.occurrences, self.order
 
     def joined(self, other: Link) -> Link:
-        """Join with another link of the same key: https wins (URL-7), then the shorter URL, which has no tracking parameters."""
+        """Join with another link of the same key: https wins (URL-7), then the shorter URL."""
         url = min(self.url, other.url, key=lambda url: (url.scheme != "https", len(url.text)))
         free = max(0, _MOST_JOINED - len(self.seen))
         return Link(url, self.occurrences + other.occurrences[:free], self.order)
 
     @property
     def anchor(self) -> str:
-        """The first anchor text that is not empty."""
+        """The first anchor text."""
         return next((anchor for anchor, _ in self.seen if anchor), "")
 
     @property
     def title(self) -> str:
-        """The first title attribute that is not empty."""
+        """The first title attribute."""
         return next((o.title for o in self.occurrences if o.title), "")
 
     @property
     def context(self) -> str:
-        """The first context that is not empty."""
+        """The first context."""
         return next((o.context for o in self.occurrences if o.context), "")
 
     @property
     def rel(self) -> str:
-        """The first rel attribute that is not empty."""
+        """The first rel attribute."""
         return next((o.rel for o in self.occurrences if o.rel), "")
 
     @property

@@ -321,7 +321,21 @@ def csv_cell(value: Any) -> str:
     if isinstance(value, dict):
         value = [f"{name}: {_part(part)}" for name, part in value.items() if part is not None]
     text = printable(_join(value) if isinstance(value, list) else str(value))
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return f"'{text}" if _is_formula(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """Read back a text that `csv_cell` wrote.
+
+    >>> [text_of_cell(csv_cell(text)) for text in ("=1+1", "'=1", "'a' is closed")]
+    ['=1+1', "'=1", "'a' is closed"]
+    """
+    return cell[1:] if cell[:1] == "'" and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet would execute a text, also after apostrophes, so that one more can be taken off again."""
+    return text.lstrip("'").lstrip().startswith(_FORMULA)
 
 
 def _join(values: list[Any]) -> str:

@@ -39,9 +39,9 @@ class VerdictFields(TypedDict):
 class SightingFields(TypedDict):
     """A remembered page that links the URL, or a sitemap that lists it."""
 
-    parent: str | None  # the page
-    anchor_text: str | None  # the first text of the link that is not empty
-    position: str | None  # where on the page it is: `main`, `navigation` or `footer`
+    parent: str | None  # the page; null for a sitemap
+    anchor_text: str | None  # the first text of the link
+    position: str | None  # `main`, `navigation` or `footer`
     lastmod: str | None  # what a sitemap says
     relevance_score: Number | None  # 0 to 10
     points: list[Point]  # what each rule paid
@@ -54,7 +54,7 @@ class VisitFields(TypedDict):
 
     run: int  # number of the crawl
     at: str  # when
-    status: int | None  # HTTP status
+    status: int | None  # HTTP status; null without a response
 
 
 class HistoryFields(TypedDict):
@@ -68,7 +68,7 @@ class HistoryFields(TypedDict):
     failures: int  # failed visits in a row
     kind: str  # `page`, `hub` or another class
     rate: list[float] | None  # estimate of its change rate
-    found: list[float] | None  # estimate of the new links that visits find
+    found: list[float] | None  # estimate of the new links per visit
     lastmod: str | None  # what a sitemap says
     moved_to: str | None  # where it redirects to
 
@@ -77,8 +77,8 @@ class ExplainRecord(OutputRecord):
     """`explain`: what a crawl knows of a URL."""
 
     text: str  # as given
-    url: str  # the normalised URL, as the crawl met it
-    request_url: str | None  # the URL as it is requested
+    url: str  # the normalised URL
+    request_url: str | None  # the URL as requested
     key: str  # pages with equal keys are the same
     steps: list[UrlStep]  # what normalisation changed
     read_as: str  # `text` as a normalised URL
@@ -90,16 +90,16 @@ class ExplainRecord(OutputRecord):
     lane: str | None  # lane of the queue
     priority: Number | None  # priority in the lane
     depth: int | None  # links from a seed
-    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
-    seen: int  # number of pages that link it
+    parent: str | None  # the page that led to it; null for seeds and sitemaps
+    seen: int  # pages that link it
     sightings: list[SightingFields]  # the first pages that link it
     attempts: int  # failed attempts
-    worth: list[str]  # what made its worth when it was claimed (TOPIC-4c)
+    worth: list[str]  # why it had its worth (TOPIC-4c)
     due_at: str | None  # earliest time of the next visit
     rejected: Rejection | None  # why it was rejected or delayed
     page: PageRecord | None  # the record of its last visit
     visits: list[VisitFields]  # all visits
-    read: PageRecord | None  # the last visit that read the page, if it was earlier
+    read: PageRecord | None  # the last visit that read it, if earlier
     history: HistoryFields | None  # what is known across crawls
     sentences: list[str]  # everything as sentences
 
@@ -118,8 +118,8 @@ class EvalRecord(OutputRecord):
     good: int  # core or acceptable pages among them
     junk: int  # junk among them
     core_pages: int  # pages with the label core
-    labels: list[str]  # the label of each pick, in order, or `unlabelled`
-    has_record: bool  # the picks have a record of the site
+    labels: list[str]  # the label of each pick, or `unlabelled`
+    has_record: bool  # the picks have this site
 
 
 class PickExplainRecord(OutputRecord):
@@ -127,30 +127,30 @@ class PickExplainRecord(OutputRecord):
 
     text: str  # as given
     url: str  # the normalised URL
-    site: str  # the site as given
+    site: str  # as given
     homepage: str | None  # URL of its homepage, after redirects
     strategy: str  # name of the strategy
     profile: str | None  # name of the profile
-    rank: int | None  # 1 for the best of the selected; null if not selected
+    rank: int | None  # 1 for the best; null if not selected
     rejected: Rejection | None  # why it was not selected
     replaced: ReplacedPage | None  # why it lost its place
     replaces: list[str]  # pages whose place it took
-    candidate: CandidateRecord | None  # the link; null if the homepage has no such link
+    candidate: CandidateRecord | None  # null if the homepage has no such link
     sentences: list[str]  # everything as sentences
 
 
 class LearnRecord(OutputRecord):
     """`learn`: one proposed change of the profile."""
 
-    kind: str  # `rule`: other points; `bucket` or `word`: a new rule; `drop`: a removed rule
+    kind: str  # `rule`: other points; `bucket`, `word`: a new rule; `drop`: a removed rule
     name: str  # the rule, bucket or word
-    before: Number | None  # points before; null for a new or removed rule
-    points: Number | None  # points after; null for a removed rule
-    wanted: int  # core pages to which it applies
-    junk: int  # junk pages to which it applies
-    other: int  # other pages to which it applies
+    before: Number | None  # points before, if any
+    points: Number | None  # points after, if any
+    wanted: int  # core pages that it matches
+    junk: int  # junk pages that it matches
+    other: int  # other pages that it matches
     sites: int  # sites of these pages
-    folds: int  # number of folds that chose this change
+    folds: int  # folds that chose this change
     sentence: str  # everything as a sentence
 
 
@@ -160,14 +160,14 @@ class PickChangeRecord(OutputRecord):
     site: str  # host and port
     url: str  # the normalised URL
     change: str  # `entered`, `left` or `moved`
-    reason: str  # ranks, scores, and the decision in the file without it
+    reason: str  # ranks, scores, and why the other file lacks it
 
 
 # --- plan ---
 
 
 class PlanExplainRecord(OutputRecord):
-    """`plan --explain`: one URL. `signals` has what is known of it, by column."""
+    """`plan --explain`: one URL."""
 
     rank: int  # 1 for the best of all URLs
     url: str  # as given
@@ -177,11 +177,11 @@ class PlanExplainRecord(OutputRecord):
     advice: str  # advice of the level
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # when a visit is worth what the plan's last one is now; null: never or unknown
+    next_due: str | None  # when a visit is worth what the plan's last one is now
     where: str  # row of the input
-    signals: dict[str, Any]  # what is known, by column
-    rules: list[Point]  # every rule of the card; null points: it did not apply
-    unknown: list[str]  # facts that a rule needed and did not know
+    signals: dict[str, Any]  # what is known of it, by column
+    rules: list[Point]  # every rule of the card; null points: not applied
+    unknown: list[str]  # facts that rules needed and did not know
 
 
 class PlanChangeRecord(OutputRecord):
@@ -193,22 +193,22 @@ class PlanChangeRecord(OutputRecord):
     rank_before: int | None  # rank before
     score: Number | None  # score now
     score_before: Number | None  # score before
-    reasons: list[str]  # the reasons of these points, or another reason
-    points: list[Point]  # rules whose points differ; all rules of a URL that entered
+    reasons: list[str]  # their reasons, or another reason
+    points: list[Point]  # rules whose points differ
 
 
 class OutcomeRecord(OutputRecord):
     """`simulate recrawl`: one policy, or bound, in one world with one budget."""
 
     world: str  # name of the world
-    budget: str  # number of fetches and their period
-    policy: str  # name of the policy or bound
+    budget: str  # fetches and their period
+    policy: str  # the policy or bound
     is_reference: bool  # true for a bound
     freshness: float  # share of fresh copies, weighted by importance
     freshness_late: float  # the same in the second half
     of_best: float | None  # share of the best possible
-    of_all_knowing: float | None  # share of the value with perfect knowledge of changes
-    mean_age_h: float | None  # mean hours that copies were out of date
+    of_all_knowing: float | None  # share of the result with perfect knowledge
+    mean_age_h: float | None  # mean hours that copies were outdated
     nothing_share: float | None  # share of fetches that found nothing new
     discovery_h: float | None  # hours until a new page is fetched
     fetches: int | None  # number of fetches
@@ -226,29 +226,29 @@ class ReplayRecord(OutputRecord):
     relevant: int  # fetched pages about the topic, without copies
     relevant_100: int  # the same among the first 100
     relevant_300: int  # the same among the first 300
-    missing: int  # fetched pages that the store does not keep; they are not in `relevant`
+    missing: int  # fetched pages that the store lacks, not in `relevant`
 
 
 # --- tools ---
 
 
 class ListedLinkRecord(OutputRecord):
-    """`links`: one URL of a page; a link that is no URL comes last."""
+    """`links`: one URL of a page. A link that is no URL comes last; its `url` is the href."""
 
-    url: str  # the normalised URL; for a link that is no URL, the text of its href
-    request_url: str | None  # the URL as it is requested
-    anchor_text: str | None  # the first text of the link that is not empty
-    title: str | None  # its first title attribute that is not empty
-    rel: str | None  # its first rel attribute that is not empty, such as `nofollow`
-    position: str | None  # where on the page it is: `main`, `navigation` or `footer`
+    url: str  # the normalised URL
+    request_url: str | None  # the URL as requested
+    anchor_text: str | None  # the first text of the link
+    title: str | None  # its first title attribute
+    rel: str | None  # its first rel attribute, such as `nofollow`
+    position: str | None  # `main`, `navigation` or `footer`
     context: str | None  # text around it
     occurrences: int | None  # how often the page links it
     verdict: str  # `inside`, `outside` or `skip`
     rule: str  # the rule that decided
     detail: str | None  # what the rule saw, such as the host
-    positions: list[str]  # all positions of the link on its page, in order
-    menus: list[str]  # labels of the submenus that list it
-    headings: list[str]  # headings of the groups of cards that list it
+    positions: list[str]  # all its positions on the page, in order
+    menus: list[str]  # labels of submenus that list it
+    headings: list[str]  # headings of groups of cards that list it
 
 
 class LinkScoreRecord(OutputRecord):
@@ -258,12 +258,12 @@ class LinkScoreRecord(OutputRecord):
     anchor_text: str | None  # as given
     context: str | None  # as given
     relevance_score: Number  # 0 to 10
-    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
-    action: str | None  # lane in traversal `hybrid`: `deep`, `broad`, `tail`; `skip`: not followed
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    action: str | None  # lane of `hybrid`: `deep`, `broad`, `tail`; `skip`: not followed
     position: str | None  # as given
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    unknown: list[str]  # facts that a rule needed and did not know
+    unknown: list[str]  # facts that rules needed and did not know
 
 
 class PageScoreRecord(OutputRecord):
@@ -272,13 +272,13 @@ class PageScoreRecord(OutputRecord):
     url: str  # the normalised URL
     title: str | None  # title of the page
     relevance_score: Number  # 0 to 10
-    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
-    action: str | None  # what happens to its links in traversal `hybrid`: `exhaust`, `expand` or `keep`
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    action: str | None  # what `hybrid` does with its links: `exhaust`, `expand` or `keep`
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    topic_relevance: Number | None  # 0 to 1: from 0.5 on, the page is about the topic; null like the score
+    topic_relevance: Number | None  # 0 to 1; from 0.5 on, the page is about the topic
     topic_points: list[Point]  # what each rule paid to `topic_relevance`
-    unknown: list[str]  # facts that a rule needed and did not know
+    unknown: list[str]  # facts that rules needed and did not know
 
 
 class UrlVerdictRecord(OutputRecord):
@@ -296,9 +296,9 @@ class UrlRecord(OutputRecord):
     """`url explain`: one URL."""
 
     text: str  # as given
-    base: str | None  # the page that it stands on
+    base: str | None  # `--base`
     url: str  # the normalised URL
-    request_url: str  # the URL as it is requested
+    request_url: str  # the URL as requested
     key: str  # pages with equal keys are the same
     display: str  # the URL for people
     steps: list[UrlStep]  # what normalisation changed
@@ -320,5 +320,5 @@ class ProfileCheckRecord(OutputRecord):
     ok: bool  # it can be loaded
     name: str | None  # its name
     hash: str | None  # hash of its content
-    replaced: list[str]  # cards and lists of its parent that it replaces whole
+    replaced: list[str]  # cards and lists of its parent that it replaces as a whole
     problems: list[str]  # one sentence each

@@ -35,7 +35,7 @@ class Point(TypedDict):
 class Rejection(TypedDict):
     """Why something was rejected."""
 
-    rule: str  # id of the rule, filter or limit
+    rule: str  # the rule that decided
     reason: str  # the reason as a sentence
 
 
@@ -50,31 +50,31 @@ class HeadRecord(TypedDict):
 
 
 class CandidateRecord(TypedDict):
-    """One link of a homepage, with the decision (PICK-20). `select` adds `schema`, and `page` for files of links."""
+    """One link of a homepage (PICK-20); `url` is the href if that is no URL. `select` adds `schema`, and `page` for files of links."""
 
-    url: str  # the normalised URL; for a link that is no URL, the text of its href
-    anchor_text: str | None  # the first text of the link that is not empty
-    title: str | None  # its first title attribute that is not empty
+    url: str  # the normalised URL
+    anchor_text: str | None  # the first text of the link
+    title: str | None  # its first title attribute
     base_domain: str | None  # host of the URL, without `www.`
-    head_data: HeadRecord | None  # of the linked page; null unless its head was read
-    position: str | None  # its first position among `main`, `navigation`, `footer`; else `sitemap`
-    rank: int | None  # 1 for the best of the selected; null if not selected
-    category: str | None  # the rule of the card's first group that paid: A, B, C, U, T, D for `rules`
-    bucket: str | None  # what the page is: services, about, blog, …
-    score: Number | None  # the score that decides, on the scale of the strategy's card
-    intrinsic_score: Number | None  # 0 to 10 (PICK-12); null if the strategy has no such card
-    contextual_score: Number | None  # 0 to 1 (PICK-13); null if the strategy has no query
-    total_score: Number | None  # 0 to 1 (PICK-14); null if the strategy has no such card
+    head_data: HeadRecord | None  # of the linked page, if read
+    position: str | None  # the first of `main`, `navigation`, `footer`, `sitemap` that it has
+    rank: int | None  # 1 for the best; null if not selected
+    category: str | None  # the rule of the first group that paid; for `rules` A, B, C, U, T, D
+    bucket: str | None  # kind of page: services, about, blog, …
+    score: Number | None  # the score that decides, on the scale of its card
+    intrinsic_score: Number | None  # 0 to 10 (PICK-12); null if the strategy has none
+    contextual_score: Number | None  # 0 to 1 (PICK-13); null if the strategy has none
+    total_score: Number | None  # 0 to 1 (PICK-14); null if the strategy has none
     matched: list[str]  # words of the query that were found
-    selection_reason: str | None  # bucket and tags in short: `services-slug+high-bm25`
+    selection_reason: str | None  # in short: `services-slug+high-bm25`
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid to `score`
     parts: dict[str, list[Point]]  # points of the other scores, by card
     rejected: Rejection | None  # why it was not selected
-    unknown: list[str]  # facts that a rule needed and did not know
-    positions: list[str]  # all positions of the link on its page, in order
-    menus: list[str]  # labels of the submenus that list it
-    headings: list[str]  # headings of the groups of cards that list it
+    unknown: list[str]  # facts that rules needed and did not know
+    positions: list[str]  # all its positions on the page, in order
+    menus: list[str]  # labels of submenus that list it
+    headings: list[str]  # headings of groups of cards that list it
 
 
 class KeywordEvidence(TypedDict):
@@ -87,7 +87,7 @@ class KeywordEvidence(TypedDict):
 class SelectedRecord(TypedDict):
     """A selected page. `markdown` and the fields after it need `--content`."""
 
-    rank: int | None  # 1 for the best
+    rank: int | None  # 1 for the best; null if not selected
     url: str  # the normalised URL
     category: str | None  # as in CandidateRecord
     bucket: str | None  # as in CandidateRecord
@@ -96,27 +96,27 @@ class SelectedRecord(TypedDict):
     points: list[Point]  # what each rule paid
     title: str | None  # title of the page
     text_chars: int | None  # characters of main text
-    status: int | None  # HTTP status
+    status: int | None  # HTTP status; null without a response
     markdown: NotRequired[str]  # with `--content`: the main content as Markdown
-    text: NotRequired[str]  # with `--content text`: the same without markup
+    text: NotRequired[str]  # with `--content text`: the main content as text
     is_cut: NotRequired[bool]  # with `--content`: a limit cut it
-    headings: NotRequired[list[str]]  # its headings
+    headings: NotRequired[list[str]]  # headings of the page
     keywords: NotRequired[list[str]]  # keywords of the profile that were found
     evidence: NotRequired[list[KeywordEvidence]]  # the words around each keyword
 
 
 class PickOptions(TypedDict):
-    """Options of the command, by name; null if not given."""
+    """Options of the command; null if not given."""
 
-    cap: int | None  # `--cap`
-    query: str | None  # `--query`
-    include: list[str]  # `--include`
-    exclude: list[str]  # `--exclude`
-    scope: str | None  # `--scope`; null: that of the strategy
-    want: list[str]  # `--want`
-    never: list[str]  # `--never`
-    content: str | None  # `--content`: `markdown` or `text`
-    render: str | None  # `--render`; null: `never`
+    cap: int | None  # the option of this name
+    query: str | None  # the option of this name
+    include: list[str]  # the option of this name
+    exclude: list[str]  # the option of this name
+    scope: str | None  # the option of this name
+    want: list[str]  # the option of this name
+    never: list[str]  # the option of this name
+    content: str | None  # the option of this name
+    render: str | None  # the option of this name
 
 
 class SkippedLink(TypedDict):
@@ -129,31 +129,31 @@ class SkippedLink(TypedDict):
 class ReplacedPage(TypedDict):
     """A selected page that lost its place."""
 
-    url: str  # the page
-    reason: str  # why
+    url: str  # the normalised URL
+    reason: str  # the reason as a sentence
     by: str | None  # the page that took its place
 
 
 class PickRecord(OutputRecord):
     """One site."""
 
-    site: str  # the site as given
+    site: str  # as given
     homepage: str | None  # URL of its homepage, after redirects
     status: str  # see below
-    reason: str | None  # why the status is not `ok`; with `ok`, a remark about the links
+    reason: str | None  # why the status is not `ok`, or a remark about the links
     strategy: str  # name of the strategy
     profile: str | None  # name of the profile
     profile_hash: str | None  # hash of the profile's content
-    options: PickOptions  # other settings of the pick
+    options: PickOptions  # other settings
     title: str | None  # title of the homepage
     selected: list[SelectedRecord]  # the selected pages
     candidates: list[CandidateRecord]  # every link of the homepage
     skipped: list[SkippedLink]  # links that lead to no page
     counts: dict[str, int]  # links by outcome, see below
-    replaced: list[ReplacedPage]  # pages that lost their place: dead, empty, not as expected (PICK-21)
-    requests: int  # requests for pages and heads of this site
+    replaced: list[ReplacedPage]  # pages that lost their place (PICK-21)
+    requests: int  # requests for pages and heads
     elapsed_s: NotRequired[float]  # seconds; absent with `--no-timings`
-    input: NotRequired[dict[str, str]]  # other columns of the site's row in the list; absent if none
+    input: NotRequired[dict[str, str]]  # other columns of the list of sites
 
 
 # --- crawl --------------------------------------------------------------------------------------------------------
@@ -163,13 +163,13 @@ class LinkRecord(TypedDict):
     """A link of a crawled page, with `--links` (TOPIC-1)."""
 
     url: str  # the normalised URL
-    anchor_text: str | None  # the first text of the link that is not empty
+    anchor_text: str | None  # the first text of the link
     context: str | None  # text around it
     relevance_score: Number  # 0 to 10
-    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
     action: str  # lane of the link by its score; `skip`: not followed
-    position: str | None  # where on the page it is: `main`, `navigation` or `footer`
-    rel: str | None  # its first rel attribute that is not empty, such as `nofollow`
+    position: str | None  # `main`, `navigation` or `footer`
+    rel: str | None  # its first rel attribute, such as `nofollow`
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
 
@@ -177,16 +177,16 @@ class LinkRecord(TypedDict):
 class PageRecord(OutputRecord):
     """One page that was requested, in the order of the requests."""
 
-    url: str  # the URL that was queued
-    final_url: str | None  # where redirects led; null without redirects
-    status: int | None  # HTTP status; null if there was no response
+    url: str  # the normalised URL
+    final_url: str | None  # where redirects led, if any
+    status: int | None  # HTTP status; null without a response
     depth: int  # links from a seed
-    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
-    relevance_score: Number | None  # 0 to 10; null without a topic or content
-    relevance_level: str | None  # of the score: High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
-    reasons: list[str]  # why it has this score, was rejected, or its links are not followed
-    points: list[Point]  # what each rule paid; a rule that rejected the page or its links paid 0
-    topic_relevance: Number | None  # 0 to 1: from 0.5 on, the page is about the topic; null like the score
+    parent: str | None  # the page that led to it; null for seeds and sitemaps
+    relevance_score: Number | None  # 0 to 10
+    relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
+    reasons: list[str]  # why it has this score, was rejected, or is not followed
+    points: list[Point]  # what each rule paid; a rule that rejected paid 0
+    topic_relevance: Number | None  # 0 to 1; from 0.5 on, the page is about the topic
     topic_points: list[Point]  # what each rule paid to `topic_relevance`
     action: str  # what happens to its links, see below
     change: str | None  # since the last visit: `new`, `changed`, `unchanged`; null if no page was received
@@ -194,30 +194,30 @@ class PageRecord(OutputRecord):
     priority: Number  # priority in the lane
     title: str | None  # title of the page
     fetched_at: str  # when
-    elapsed_s: float | None  # seconds the response took
+    elapsed_s: float | None  # seconds for the response
     digest: str | None  # hash of the main content
-    canonical: str | None  # the URL that the page names as its own
+    canonical: str | None  # the URL that the page calls its own
     language: str | None  # as the page declares it, such as `pt-br`
     language_group: str | None  # equal for translations of a page (hreflang)
     robots: str | None  # meta robots and X-Robots-Tag, such as `noindex, nofollow`
     duplicate_of: str | None  # an earlier page with the same content, or the canonical URL
     links: NotRequired[list[LinkRecord] | None]  # with `--links`
     markdown: NotRequired[str | None]  # with `--content`: the main content as Markdown
-    text: NotRequired[str | None]  # with `--content text`: the same without markup
+    text: NotRequired[str | None]  # with `--content text`: the main content as text
     is_cut: NotRequired[bool | None]  # with `--content`: a limit cut it
 
 
 class ChunkRecord(OutputRecord):
     """`export pages --chunks`: one chunk of a page."""
 
-    id: str  # equal as long as URL, headings and text are equal
+    id: str  # equal if URL, headings and text are equal
     url: str  # of the page
     title: str | None  # of the page
     language: str | None  # of the page
     relevance_score: Number | None  # of the page
     topic_relevance: Number | None  # of the page
-    headings: list[str]  # the headings above the chunk, outermost first
-    place: int  # 1 for the first chunk of the page
+    headings: list[str]  # headings above it, outermost first
+    place: int  # its number on the page, from 1
     text: str  # Markdown
 
 
@@ -225,38 +225,38 @@ class QueueRecord(OutputRecord):
     """`export links`: one URL that the crawl has met."""
 
     url: str | None  # the normalised URL
-    state: str  # `queued`, `leased`, `done` or `rejected`
+    state: str  # `queued`, `leased`, `done` or `rejected`; null if not met
     lane: str | None  # lane of the queue
     priority: Number | None  # priority in the lane
     relevance_score: Number | None  # of its best link, 0 to 10
     depth: int  # links from a seed
-    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
-    seen: int  # number of pages that link it
-    rule: str | None  # the rule that rejected or delayed it
+    parent: str | None  # the page that led to it; null for seeds and sitemaps
+    seen: int  # pages that link it
+    rule: str | None  # the rule that decided
     reason: str | None  # the reason as a sentence
-    request_url: str | None  # the URL as it is requested
+    request_url: str | None  # the URL as requested
 
 
 class ExternalRecord(OutputRecord):
     """`export external`: one URL of another site."""
 
     url: str | None  # the normalised URL
-    site: str | None  # its host and port
-    seen: int  # number of pages that link it
-    parent: str | None  # the first page that does
-    request_url: str | None  # the URL as it is requested
+    site: str | None  # host and port
+    seen: int  # pages that link it
+    parent: str | None  # the first page that links it
+    request_url: str | None  # the URL as requested
 
 
 class RejectedRecord(OutputRecord):
     """`export out`: one URL that was rejected."""
 
     url: str | None  # the normalised URL
-    rule: str | None  # the rule that rejected or delayed it
+    rule: str | None  # the rule that decided
     reason: str | None  # the reason as a sentence
     depth: int  # links from a seed
-    parent: str | None  # the page whose link gave it its place; null for seeds and sitemaps
-    seen: int  # number of pages that link it
-    request_url: str | None  # the URL as it is requested
+    parent: str | None  # the page that led to it; null for seeds and sitemaps
+    seen: int  # pages that link it
+    request_url: str | None  # the URL as requested
 
 
 class RunRecord(OutputRecord):
@@ -270,9 +270,9 @@ class RunRecord(OutputRecord):
     fetched: int  # requests for pages
     started_at: str  # when it began
     updated_at: str  # when it last made progress
-    stopped: str | None  # why it stopped; null while it runs, or if it was killed
-    workers: int  # number of its processes
-    pages_per_s: Number  # pages in a second, since the start
+    stopped: str | None  # why it stopped; null if running or killed
+    workers: int  # number of processes
+    pages_per_s: Number  # pages per second since the start
     seen_at: str | None  # last heartbeat; null if nothing runs
 
 
@@ -283,8 +283,8 @@ class WorkerRecord(OutputRecord):
     run: int | None  # number of the crawl
     host: str  # the machine
     pid: int  # process id
-    pages: int  # pages fetched, as of the last heartbeat
-    pages_per_s: Number  # pages in a second, since the start
+    pages: int  # fetched pages at the last heartbeat
+    pages_per_s: Number  # pages per second since the start
     started_at: str  # when it began
     seen_at: str  # last heartbeat, one every few seconds
     stopping: bool  # it was asked to stop
@@ -302,7 +302,7 @@ class PlanRecord(OutputRecord):
     level: str  # very high, high, medium, low or very low
     reasons: list[str]  # why it has this score, as sentences
     points: list[Point]  # what each rule paid
-    next_due: str | None  # when a visit is worth what the plan's last one is now; null: never or unknown
+    next_due: str | None  # when a visit is worth what the plan's last one is now
 
 
 # --- what follows from the fields -----------------------------------------------------------------------------------

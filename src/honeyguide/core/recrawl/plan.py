@@ -36,10 +36,10 @@ class UrlSignals:
     topic_relevance: float | None = None  # 0 to 1
     hub_depth: int | None = None  # links from the nearest hub
     is_hub: bool | None = None  # whether it lists other pages
-    rate_a: float | None = None  # with `rate_b` the change rate: so many changes were seen in `rate_b` hours
+    rate_a: float | None = None  # changes that were seen in `rate_b` hours
     rate_b: float | None = None  # hours
-    page_class: PageClass | None = None  # the kind of page, whose prior rates apply
-    importance: float | None = None  # what a fresh copy is worth, where it does not follow from the relevance
+    page_class: PageClass | None = None  # its class, whose usual change rate applies
+    importance: float | None = None  # what a fresh copy is worth, if not by its relevance
 
 
 NAMES = tuple(one.name for one in fields(UrlSignals))
@@ -54,12 +54,12 @@ class ScoredUrl(NamedTuple):
 
     @property
     def url(self) -> str:
-        """The URL as it was given."""
+        """The URL as given."""
         return self.signals.url
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it has this score, in sentences."""
+        """Why it has this score."""
         return self.score.words
 
     @property

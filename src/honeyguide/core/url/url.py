@@ -183,7 +183,7 @@ class Tracking:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Url:
-    """An http(s) URL: `text` is its identity; `as_linked` is what to request, and what relative links resolve against.
+    """An http(s) URL: `text` is its identity; `as_linked` is requested, and resolves relative links.
 
     >>> url = Url.parse("team/", "https://A.example/about/?x#y")
     >>> url.text, url.as_linked
@@ -224,29 +224,29 @@ class Url:
 
     @property
     def host(self) -> str:
-        """The host alone; an IPv6 address keeps its brackets."""
+        """The host; an IPv6 address with brackets."""
         site = self.site
         colon = site.find(":", site.find("]") + 1)
         return site if colon < 0 else site[:colon]
 
     @property
     def target(self) -> str:
-        """Path and query: what rules read, because the host says nothing about a page (PICK-3)."""
+        """Path and query, which rules read (PICK-3)."""
         return self.text[self.text.index("/", 8) :]
 
     @property
     def path(self) -> str:
-        """The path, with its first slash."""
+        """The path."""
         return self.target.partition("?")[0]
 
     @property
     def query(self) -> str:
-        """The query without its question mark."""
+        """The query."""
         return self.text.partition("?")[2]
 
     @property
     def segments(self) -> tuple[str, ...]:
-        """The parts of the path that are not empty."""
+        """The non-empty parts of `path`."""
         return _segments(self.text)
 
     def key(self, tracking: Tracking) -> str:

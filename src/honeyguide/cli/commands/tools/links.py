@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 _base_option = partial(
     option, "--base URL", "The page's address.  [default: its canonical link]", callback=address
 )
-_related_option = partial(option, "--related TERM", "A term that is near to the topic; may be repeated.")
+_related_option = partial(option, "--related TERM", "A term near to the topic; may be repeated.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +134,7 @@ def _row(record: Record, page: str) -> list[str]:
     examples=("honeyguide score link https://acme.example/docs/api --topic API --anchor 'API reference'",),
 )
 def score() -> None:
-    """Score a link or a page against a topic, 0 to 10, with the points that make it.
-
-    `score links` takes a whole file of links.
-    """
+    """Score a link or a page against a topic, 0 to 10, with the points that make it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +186,7 @@ class _LinkFileOptions(_TopicOptions):
     input_format: str | None = input_format_option()
     columns: Mapping[str, str] = column_option(*scores.LINK_FIELDS)
     on_error: str = on_error_option()
-    top: int | None = option("--top N", "Print only the best N, the best first.", type=COUNT)
+    top: int | None = option("--top N", "Print only the best N, best first.", type=COUNT)
     min_score: float | None = option("--min-score N", "Print only scores of N and more.", type=Number(0, 10))
 
 
@@ -209,7 +206,7 @@ def links_(files: tuple[str, ...], options: _LinkFileOptions) -> None:
     """Score the links of files: one row each, with url, and anchor, context and position if they are known.
 
     FILE is CSV, JSON lines or Parquet, also as .gz or .zst; several files, folders and patterns are read as one, `-` is
-    standard input. --column maps other names. Links are printed in the order of the files, or with --top the best first.
+    standard input.
     """
     check_kinds(files, options.input_format)
     # In a terminal, lines that are no table appear while rows are read, so that no progress is needed.

@@ -1,0 +1,60 @@
+"""The pages of a crawl as its store has them, as objects: what `export pages` and `rescore` write.
+
+Owns: `export_pages`. Must not know: which pages are wanted (`app.tools.kept_pages`), files. Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from honeyguide.app.arguments import count_of, profile_on
+from honeyguide.app.library.pages import page_from_store
+from honeyguide.app.tools.kept_pages import PageChoice, choose, stored_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from honeyguide.app.library.pages import CrawledPage
+    from honeyguide.core.rules.profile import Profile
+
+
+def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
+    store: str | Path = "honeyguide.db",
+    *,
+    run: int | None = None,
+    topic: str | None = None,
+    related: Sequence[str] = (),
+    profile: Profile | str | Path = "docs",
+    min_score: float | None = None,
+    min_relevance: float | None = None,
+    path: str | None = None,
+    language: str | None = None,
+    changed: bool = False,
+    top: int | None = None,
+    lists: bool = False,
+) -> Iterator[CrawledPage]:
+    """Give the pages of a crawl from its store, without a request: of the `run` with this number, else of the newest.
+
+    They come in the order of the visits; with `top` the best first, without lists of pages and copies. With a `topic`, its
+    score replaces that of the crawl. The settings are the options of `honeyguide export pages` and `honeyguide rescore`.
+    """
+    choice = PageChoice(
+        min_score=min_score,
+        min_relevance=min_relevance,
+        path=path,
+        language=language,
+        changed=changed,
+        top=count_of(top, "top"),
+        lists=lists,
+    )
+    scored_by = None if topic is None else profile_on(profile, topic, related)
+    return _pages(store, run, scored_by, choice)
+
+
+def _pages(
+    store: str | Path, run: int | None, profile: Profile | None, choice: PageChoice
+) -> Iterator[CrawledPage]:
+    with stored_pages(store, run, profile) as pages:
+        for page in choose(pages, choice):
+            yield page_from_store(page.record, page.content())
