@@ -20,7 +20,23 @@ HEAD = """# Python API
 <!-- Written by tools/make_reference.py from the docstrings of the public names; change those, not this. -->
 
 All names are imported from `honeyguide`. [The library](../guides/library.md) shows them at work. Names that are not on this page may change with every version.
+
+These parameters mean the same everywhere:
+
+| parameter | meaning |
+|---|---|
+| `profile` | a `Profile`, or its name or path |
+| `now` | the time as of which URLs are scored; None: the current time |
+| `scope` | the hosts that are one site: the same `host`, also with or without `www`, or all of the `domain`; None: as the strategy says |
+| `render` | whether scripts of pages are run: `never`, `auto`, `always` |
+| `fetcher`, `clock` | replace our own; robots.txt and pauses stay the same |
+| `kind`, `input_format` | format of files: `csv`, `jsonl`, `parquet`; None: by their names |
+| `columns` | names of columns, by field: `{"visits": "n"}` |
+| `reject` | receives wrong rows; without it, a wrong row is an error |
+| `on_rows` | receives the name of each table, and how many of its rows were read |
+| `on_note` | receives notes, such as a sitemap that cannot be read |
 """
+SAID_BY_NAME = 5  # words: a member with a shorter sentence is in the listing only
 
 
 def api_page() -> str:
@@ -38,12 +54,15 @@ def api_page() -> str:
 def _entries(values: dict[str, Any], names: set[str]) -> Iterator[str]:
     for name in sorted(names, key=str.lower):
         value = values[name]
+        members = _members(value)
+        lines = [_signature(name, value), *(_member(*member) for member in members.items())]
         yield f"### {name}\n"
-        signature = _signature(name, value)
-        if signature:
-            yield f"```text\n{signature}\n```\n"
+        if any(lines):
+            yield "```text\n" + "\n".join([lines[0] or name, *lines[1:]]) + "\n```\n"
         yield from _docstring(inspect.getdoc(value) or "")
-        yield from _members(value)
+        said = [f"- `{member}`: {_first(owned)}" for member, owned in members.items() if _says_more(owned)]
+        if said:
+            yield "\n".join(said) + "\n"
 
 
 def _signature(name: str, value: Any) -> str:
@@ -54,7 +73,11 @@ def _signature(name: str, value: Any) -> str:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
         return ""
-    found = [_parameter(parameter) for parameter in signature.parameters.values() if parameter.name != "self"]
+    given = [one for one in signature.parameters.values() if one.name not in ("self", "cls")]
+    found = [_parameter(one) for one in given]
+    named = next((place for place, one in enumerate(given) if one.kind is one.KEYWORD_ONLY), None)
+    if named is not None and all(one.kind is not one.VAR_POSITIONAL for one in given):
+        found.insert(named, "*")  # what follows is given by name
     returned = signature.return_annotation
     arrow = "" if returned is signature.empty or inspect.isclass(value) else f" -> {_plain(returned)}"
     if found == ["*args", "**kwargs"]:  # a protocol
@@ -63,6 +86,14 @@ def _signature(name: str, value: Any) -> str:
     if len(line) <= 100:
         return line
     return f"{name}(\n" + "".join(f"    {part},\n" for part in found) + f"){arrow}"
+
+
+def _member(name: str, member: Any) -> str:
+    """Write a property with its type, a method with its parameters."""
+    getter = member.fget if isinstance(member, property) else getattr(member, "func", None)
+    if getter is not None:
+        return f"  .{name}: {_plain(inspect.signature(getter).return_annotation)}"
+    return "\n".join(f"  {line}" for line in _signature(f".{name}", inspect.unwrap(member)).split("\n"))
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
@@ -77,6 +108,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 
 def _plain(annotation: Any) -> str:
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    text = re.sub(r"ForwardRef\('([^']*)'\)", r"\1", text)
     return re.sub(r"(honeyguide|collections|typing|pathlib|datetime)(\.\w+)*\.(?=[A-Z])", "", text)
 
 
@@ -89,17 +121,19 @@ def _docstring(text: str) -> Iterator[str]:
             yield f"{' '.join(paragraph.split())}\n".replace("<", "&lt;")
 
 
-def _members(value: Any) -> Iterator[str]:
+def _members(value: Any) -> dict[str, Any]:
     """List the methods and properties that have a sentence."""
     if not inspect.isclass(value):
-        return
-    found = [
-        f"- `{name}`: {_first(member)}"
+        return {}
+    return {
+        name: member
         for name, member in vars(value).items()
         if not name.startswith("_") and inspect.getdoc(member) and _is_own(member)
-    ]
-    if found:
-        yield "\n".join(found) + "\n"
+    }
+
+
+def _says_more(member: Any) -> bool:
+    return len(_first(member).split()) > SAID_BY_NAME
 
 
 def _is_own(member: Any) -> bool:

@@ -3,8 +3,7 @@
     python tools/make_reference.py           write all of them
     python tools/make_reference.py --check   exit with 1 if one is stale
 
-The keys and their types come from `config.shapes`, the facts from `core.rules.facts`, the tests from `config.conditions`, the
-commands from `cli`. What a key means is said in profile_keys.toml; a key without a sentence is an error.
+The keys and their types come from `config.shapes`, the facts from `core.rules.facts`, the tests from `config.conditions`. What a key means is said in profile_keys.toml; a key without a sentence is an error.
 """
 
 from __future__ import annotations
@@ -13,19 +12,17 @@ import inspect
 import re
 import sys
 import tomllib
-from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Union, get_args, get_origin
 
-import click
 from api_page import api_page
+from cli_page import command_line
 from json_schemas import schema_texts, sentences
 from pydantic import TypeAdapter
 
 import honeyguide
-from honeyguide.cli.main import root
 from honeyguide.config.conditions import _FOR_KIND
 from honeyguide.config.shapes import ProfileShape
 from honeyguide.core.records import answers as record_answers
@@ -34,39 +31,40 @@ from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.rules.facts import BUILT_IN, FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-FORMAT_HELP = "How to print; a table in a terminal, JSON lines otherwise."
-COMMON_FROM = 2  # commands with the same option, which is then explained once
+REQUIRED = "\\*"  # a star that Markdown shows
+FEW_FIELDS = 2  # of a record, which are a list and no table
 STUB = Path(honeyguide.__file__).with_name("__init__.pyi")
 SCHEMAS = STUB.with_name("schemas")
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 # Where each table of a profile stands, what it is for, and the shape that checks it.
 TABLES = (
-    ("The top of the file", "ProfileShape", "Every other key is in a table or list below."),
-    ("`[topic]`", "TopicShape", "What a crawl is about. Usually given with the command, not in the profile."),
-    ("`[scope]`", "ScopeShape", "Files that are not pages, and parameters that are not part of a URL's identity."),
+    ("The top of the file", "ProfileShape", "Tables and lists have their own sections below."),
+    ("`[topic]`", "TopicShape", "What a crawl is about; usually an option of the command instead."),
+    ("`[scope]`", "ScopeShape", ""),
     ("`[query]`", "QueryShape", "The query of the contextual score (PICK-13), with the constants of BM25."),
     ("`[query.fields]`", "TextFieldShape", "One entry for each text that the query is matched against."),
-    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`, `[[traversal.NAME.skip]]`", "DecisionShape",
-     "The first rule whose condition holds rejects a link. Filters decide before scores are known, drops after."),
+    ("`[[filter]]`, `[[skip]]`, `[[strategy.NAME.filter]]`, `[[strategy.NAME.drop]]`, `[[strategy.NAME.look]]`, `[[traversal.NAME.skip]]`", "DecisionShape",
+     "The first rule whose condition holds rejects a link. Filters decide before scores are known, drops after, looks when the page was fetched."),
     ("`[[bucket]]`, `[[strategy.NAME.bucket]]`", "BucketShape", "The first bucket whose condition holds names the kind of a page."),
-    ("`[family]`", "FamilyShape", "The words by which families of pages that differ only in a name are recognised."),
+    ("`[family]`", "FamilyShape", "How families of pages that differ only in a name are recognised."),
     ("`[content]`", "ContentShape", "When a fetched page is empty (PICK-21), and which keywords are recorded."),
     ("`[scorecard.NAME]`", "CardShape", "A card: base plus groups of rules, kept in range."),
-    ("`[[scorecard.NAME.group]]`", "GroupShape", "A group of rules."),
+    ("`[[scorecard.NAME.group]]`", "GroupShape", ""),
     ("Rules of a group", "RuleShape", "A rule pays points when its condition holds."),
-    ("`[strategy.NAME]`", "StrategyShape", "How a pick orders and takes links."),
+    ("`[strategy.NAME]`", "StrategyShape", ""),
+    ("`[[strategy.NAME.heading]]`", "HeadingShape", "The first entry whose condition holds names the kind of a submenu or group of cards (fact `listed`)."),
+    ("`[strategy.NAME.groups]`", "GroupsShape", "Buckets by which such groups of links are read."),
     ("`[want]`, `[never]`", "WishShape", "Pages that every pick is to have, or never (rule `never`). `--want` and `--never` add to them."),
     ("`[traversal.NAME]`", "TraversalShape", "The order in which a crawl follows links (TOPIC-3, TOPIC-4)."),
-    ("`[traversal.NAME.learner]`", "LearnerShape", "Where a traversal by worth begins, and how fast it learns (TOPIC-4c). A traversal with a learner also uses the bonuses of `pages`, `moves_up`, `lookahead` and `skip`; `links`, `tunnel` and lanes belong to `focused-fixed` and `hybrid`."),
+    ("`[traversal.NAME.learner]`", "LearnerShape", "How a traversal by worth begins and learns (TOPIC-4c). It also uses `moves_up`, `lookahead`, `skip` and the bonuses of `pages`."),
     ("What a page is expected to show", "ListShape", "`pager`, `hint` and `plain` of a learner."),
     ("Bands of a traversal", "BandShape", "A range of scores, from `at_least` up to the next band."),
-    ("`[crawl]`", "CrawlShape", "The numbers of the crawl itself."),
-    ("`[traps]`", "TrapShape", "The limits at which an endless site is recognised."),
-    ("`[plan]`", "PlanShape", "Settings of a plan. Its points are the card `plan`."),
-    ("Levels of a plan", "LevelShape", "A name for a range of plan scores (PLAN-2)."),
+    ("`[crawl]`", "CrawlShape", ""),
+    ("`[traps]`", "TrapShape", "Limits against endless sites."),
+    ("`[[plan.levels]]`", "LevelShape", "A name for a range of plan scores (PLAN-2). The points are the card `plan`."),
 )  # fmt: skip
 
 MEANING: dict[str, dict[str, str]] = tomllib.loads(
@@ -76,7 +74,7 @@ MEANING: dict[str, dict[str, str]] = tomllib.loads(
 TESTS = {
     "starts": "begins with one of the words",
     "ends": "ends with one of the words",
-    "has": "contains one of the words, also inside others",
+    "has": "contains one of the words, also inside other words",
     "word": "contains one of the words between spaces; `repair*` is the beginning of a word. For `slug`, `segment` and `label`",
     "is": "equals one of the words; the number; true or false",
     "matches": "matches a pattern in linear-time syntax, or `$topic`",
@@ -104,21 +102,20 @@ def _head() -> list[str]:
         "",
         "A profile that extends another changes it piece by piece:",
         "",
-        "- Tables are joined key by key: a key changes that key only. So are cards, strategies and traversals.",
-        "- Entries of a list that have an `id` or a `name` (rules, groups, filters, skips, drops, buckets, levels) are joined",
-        "  by it. An entry whose `id` is inherited changes the keys that it has. Another one is added at the end, or before",
-        '  the entry that its key `before = "ID"` names. `remove = true` removes the inherited entry.',
-        '- Lists of words are changed with `add` and `remove`: `absolute.add = ["gutter"]`, `absolute.remove = ["design"]`.',
-        "- Any other value replaces the inherited one: numbers, texts, a whole `when`, and lists that are written out,",
-        '  as in `absolute = ["gutter"]` and the bands of a traversal.',
-        '- `replace = ["scorecard.link", "filter"]` at the top of the file names what is not joined but replaced as a whole: any',
-        "  table, list or entry, such as `scorecard.link.group[anchor]`.",
+        "- Tables, cards, strategies and traversals are joined key by key.",
+        "- Entries of a list with an `id` or a `name` (rules, groups, filters, skips, drops, buckets, levels) are joined by it:",
+        "  an inherited entry changes in the keys that are given, and `remove = true` removes it. Another entry is added at",
+        '  the end, or before the entry that `before = "ID"` names.',
+        '- Lists of words change with `add` and `remove`: `absolute.add = ["gutter"]`, `absolute.remove = ["design"]`.',
+        "- Any other value replaces the inherited one: numbers, texts, a whole `when`, the bands of a traversal, a list that is",
+        '  written out, as in `absolute = ["gutter"]`.',
+        '- `replace = ["scorecard.link", "filter"]` at the top of the file replaces a table, list or entry as a whole, also one',
+        "  such as `scorecard.link.group[anchor]`. `profile check` reports what is replaced.",
         "",
         "Two keys at the top of a file are short for others: `page_cap = 6` sets the `cap` of every strategy, and `disallowed_paths`",
-        "(a list, or `add` and `remove`) is `terms.disallowed_paths`. A file that has the longer key, too, is refused.",
+        "is `terms.disallowed_paths`. A file with both forms is refused.",
         "",
-        "`profile check` and `profile show --format json` report every card and list that a file replaces as a whole.",
-        "A key is required in the joined profile, not in each file. In messages, entries are named by their `id` or `name`.",
+        "`*` marks keys that are required in the joined profile, not in each file; `text[]` is a list of texts.",
         "",
     ]
 
@@ -127,22 +124,38 @@ def _tables() -> Iterator[str]:
     schema = TypeAdapter(ProfileShape).json_schema()
     shapes = {"ProfileShape": schema, **schema["$defs"]}
     for title, shape, about in TABLES:
-        yield from [f"## {title}", "", about, "", "| key | type | default | meaning |", "|---|---|---|---|"]
         required = shapes[shape].get("required", ())
         keys, meaning = shapes[shape]["properties"], MEANING[shape]
         if keys.keys() != meaning.keys():
             raise LookupError(
                 f"profile_keys.toml, {shape}: missing or too much: {', '.join(keys.keys() ^ meaning.keys())}"
             )
-        for key, value in keys.items():
-            default = "required" if key in required else _default(value.get("default"))
-            yield f"| `{key}` | {_type(value)} | {default} | {meaning[key]} |"
-        yield ""
+        rows = [
+            (
+                f"`{key}`{REQUIRED if key in required else ''}",
+                (_type(value), _default(value.get("default")), meaning[key]),
+            )
+            for key, value in keys.items()
+        ]
+        yield from [f"## {title}", "", *([about, ""] if about else [])]
+        yield from [*_table(("key", "type", "default", "meaning"), rows), ""]
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
+    """Write a table of names and what is said of each: names with equal cells share a row, an empty column is left out."""
+    names: dict[tuple[str, ...], list[str]] = {}
+    for name, cells in rows:
+        names.setdefault(cells, []).append(name)
+    filled = [place for place in range(len(heads) - 1) if any(cells[place] for cells in names)]
+    yield f"| {' | '.join([heads[0], *(heads[place + 1] for place in filled)])} |"
+    yield f"|{'---|' * (len(filled) + 1)}"
+    for cells, same in names.items():
+        yield f"| {' | '.join([', '.join(same), *(cells[place] for place in filled)])} |"
 
 
 def _default(value: Any) -> str:
     if value is None or value == "" or isinstance(value, dict | list):
-        return "-"
+        return ""
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     return f"`{value}`" if isinstance(value, str) else f"`{value:g}`"
@@ -170,20 +183,15 @@ def _array(schema: dict[str, Any]) -> str:
     items = schema["items"]
     if "enum" in items:
         return f"list of {_type(items)}"
-    inner = {"text": "words", "table": "tables", "number": "numbers"}[re.split("[ ,]", _type(items))[0]]
-    return f"two {inner}" if schema.get("maxItems") == 2 else f"list of {inner}"
+    inner = re.split("[ ,]", _type(items))[0]
+    return f"two {inner}s" if schema.get("maxItems") == 2 else f"{inner}[]"
 
 
 def _object(schema: dict[str, Any]) -> str:
     inner = schema.get("additionalProperties")
     if not isinstance(inner, dict) or not inner:
         return "condition"
-    of = re.split("[,≥>]", _type(inner))[0].strip()
-    return (
-        f"table of {of}s by name"
-        if not of.startswith("list")
-        else f"table of {of.replace('list', 'lists', 1)} by name"
-    )
+    return f"{re.split('[,≥>]', _type(inner))[0].strip()} by name"
 
 
 def _bounds(schema: dict[str, Any]) -> str:
@@ -202,7 +210,7 @@ def _conditions() -> Iterator[str]:
     yield from [
         "## Conditions",
         "",
-        "A condition is a table. Its entries must all hold. An entry is a fact with its tests, or one of:",
+        "A condition is a table whose entries must all hold. An entry is a fact with its tests, or one of:",
         "",
         "- `all = [condition, ...]`: each holds;",
         "- `any = [condition, ...]`: at least one holds;",
@@ -212,11 +220,11 @@ def _conditions() -> Iterator[str]:
         'when = { path = { starts = ["/services"] }, not = { slug = { word = ["jobs", "career*"] } } }',
         "```",
         "",
-        "An unknown fact makes a test neither true nor false. The rule does not apply, and neither does a rule with `not` around",
-        "the test. The score lists such facts as `unknown`.",
+        "An unknown fact makes a test neither true nor false: the rule does not apply, also with `not` around the test. The",
+        "score lists such facts as `unknown`.",
         "",
-        "Words are compared without case, width and kinds of dashes. A word is written as it is, or as `$name` of a list in",
-        "`terms`; a test takes one word or a list.",
+        "Words are compared without case, width and kinds of dashes. A test takes a word, a list of words, or `$name` of a",
+        "list in `terms`.",
         "",
         "| test | for facts that are | holds if the fact |",
         "|---|---|---|",
@@ -234,125 +242,16 @@ def _facts() -> Iterator[str]:
     yield from [
         "## Facts",
         "",
-        "A fact is filled when a rule first reads it. A fact of kind *texts* holds one text for each occurrence of the link,",
-        "and a test holds if it holds for any of them. `card.NAME` is the value of a card that was scored before.",
+        "A fact of kind *texts* has one text for each occurrence of the link; a test holds if it holds for any of them.",
+        "`number?` may be unknown.",
         "",
-        "| fact | kind | may be unknown | what it is |",
-        "|---|---|---|---|",
+        "| fact | kind | what it is |",
+        "|---|---|---|",
     ]
     for name, fact in ((name, FIELDS[name]) for name in FIELDS if name in BUILT_IN):
-        yield f"| `{name}` | {fact.kind.value} | {'yes' if fact.may_be_unknown else 'no'} | {fact.about} |"
-    yield "| `card.NAME` | number | yes | value of the card NAME |"
+        yield f"| `{name}` | {fact.kind.value}{'?' if fact.may_be_unknown else ''} | {fact.about} |"
+    yield "| `card.NAME` | number? | value of a card that was scored before |"
     yield ""
-
-
-# --- cli.md -----------------------------------------------------------------------------------------------------
-
-
-def command_line() -> str:
-    """Write the page about the command line."""
-    lines = [
-        "# The command line",
-        "",
-        "<!-- Written by tools/make_reference.py; change that, not this. -->",
-        "",
-        "Data goes to standard output, messages go to standard error. Exit codes: 0 done, 1 error, 2 wrong usage, 3 stopped by",
-        "a budget or partial, 130 interrupted. `HONEYGUIDE_DEBUG=1` shows the traceback of an internal error.",
-        "",
-        "Every command has `-h` and `--help`. Commands that print records have `--no-color` and `--format table`, `jsonl` or",
-        "`csv`: without it they print a table in a terminal and JSON lines elsewhere; `export` writes no table.",
-        "",
-    ]
-    commands = list(_walk(root, ("honeyguide",)))
-    rows = Counter(_option(option) for path, command in commands for option in _options(path, command))
-    common = [row for row, times in rows.items() if times >= COMMON_FROM]
-    for path, command in commands:
-        lines += _command(path, command, common)
-    lines += ["## Common options", "", "Several commands have these options with the same meaning.", ""]
-    return "\n".join([*lines, "| option | meaning |", "|---|---|", *common, ""])
-
-
-def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    yield path, command
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            child = command.get_command(context, name)
-            if child is not None:
-                yield from _walk(child, (*path, name))
-
-
-def _options(path: tuple[str, ...], command: click.Command) -> list[click.Option]:
-    """List the options of a command that the top of the page does not explain."""
-    return [
-        param for param in command.params if isinstance(param, click.Option) and not _is_shared(param, path)
-    ]
-
-
-def _command(path: tuple[str, ...], command: click.Command, common: list[str]) -> Iterator[str]:
-    yield from [
-        f"## {' '.join(path)}",
-        "",
-        *_paragraphs(inspect.cleandoc(command.help or "")),
-        "```text",
-        _usage(path, command),
-        "```",
-        "",
-    ]
-    options = _options(path, command)
-    own = [row for row in map(_option, options) if row not in common]
-    if own:
-        yield from ["| option | meaning |", "|---|---|", *own, ""]
-    if len(own) < len(options):
-        names = ", ".join(_names(option) for option in options if _option(option) in common)
-        yield from [f"[Common options](#common-options): {names}.", ""]
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        links = [f"[`{name}`](#{'-'.join((*path, name))})" for name in command.list_commands(context)]
-        yield from [f"Commands: {', '.join(links)}.", ""]
-    examples = getattr(command, "examples", ())
-    if examples:
-        yield from ["Examples:", "", "```text", *examples, "```", ""]
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    for paragraph in text.split("\n\n"):
-        plain = " ".join(paragraph.split())
-        yield from ["```text", plain, "```", ""] if paragraph.startswith("  ") else [plain, ""]
-
-
-def _usage(path: tuple[str, ...], command: click.Command) -> str:
-    words = [*path, "[OPTIONS]"]
-    words += [_metavar(param) for param in command.params if isinstance(param, click.Argument)]
-    if isinstance(command, click.Group):
-        words.append("COMMAND [ARGS]...")
-    return " ".join(words)
-
-
-def _metavar(param: click.Argument) -> str:
-    return param.metavar or (param.name or "").upper()
-
-
-def _is_shared(option: click.Option, path: tuple[str, ...]) -> bool:
-    """Tell whether an option is explained once, at the top."""
-    return len(path) > 1 and (option.name == "no_color" or option.help == FORMAT_HELP)
-
-
-def _names(option: click.Option) -> str:
-    return ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
-
-
-def _option(option: click.Option) -> str:
-    value = "" if option.is_flag else f" {option.metavar or _choices(option)}"
-    shown = f" Default: `{option.default}`." if option.show_default and option.default is not None else ""
-    cells = [text.replace("|", "\\|") for text in (f"{_names(option)}{value}", f"{option.help or ''}{shown}")]
-    return f"| {cells[0]} | {cells[1]} |"
-
-
-def _choices(option: click.Option) -> str:
-    if isinstance(option.type, click.Choice):
-        return ", ".join(f"`{choice}`" for choice in option.type.choices)
-    return option.type.name.upper()
 
 
 # --- records.md -------------------------------------------------------------------------------------------------
@@ -367,8 +266,8 @@ def records() -> str:
         if f"{{{kind.__name__}}}" not in page:
             raise LookupError(f"records_page.md has no place for {kind.__name__}")
         page = page.replace(f"{{{kind.__name__}}}", "\n".join(_record(kind, shared)))
-    rows = [f"| `{name}` | {kind} | {about} |" for (name, about), kind in shared.items()]
-    return page.replace("{shared}", "\n".join(["| field | type | meaning |", "|---|---|---|", *rows]))
+    rows = [(f"`{name}`", (kind, about)) for (name, about), kind in shared.items()]
+    return page.replace("{shared}", "\n".join(_table(("field", "type", "meaning"), rows)))
 
 
 def _record_kinds(module: ModuleType) -> list[type]:
@@ -400,19 +299,19 @@ def _shared_fields(kinds: list[type]) -> dict[tuple[str, str], str]:
 
 
 def _record(kind: type, shared: dict[tuple[str, str], str]) -> Iterator[str]:
-    """Write a record: its sentence, a table of its own fields, the names of those that it shares."""
+    """Write a record: its sentence, its own fields, the names of those that it shares."""
     yield from [f"**{kind.__name__}**: {inspect.getdoc(kind)}", ""]
     rows = _rows(kind)
     own = [
-        f"| `{name}` | {typed} | {about} |"
-        for (name, about), typed in rows.items()
-        if (name, about) not in shared
+        (f"`{name}`", (typed, about)) for (name, about), typed in rows.items() if (name, about) not in shared
     ]
-    if own:
-        yield from ["| field | type | meaning |", "|---|---|---|", *own]
+    if len(own) <= FEW_FIELDS:
+        yield from (f"- {name} ({typed}): {about}" for name, (typed, about) in own)
+    else:
+        yield from _table(("field", "type", "meaning"), own)
     names = ", ".join(f"`{field[0]}`" for field in rows if field in shared)
     if names:
-        yield from ["", f"[Shared](#shared-fields): {names}."]
+        yield from [*([""] if own else []), f"[Shared](#shared-fields): {names}."]
 
 
 def _field_type(hint: Any) -> str:
