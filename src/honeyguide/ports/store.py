@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -229,13 +229,8 @@ class History(Protocol):
     def unvisited(self) -> Iterator[frontier.QueuedUrl]:
         """List the queued URLs of all runs that were never visited, in the order of discovery."""
 
-    def unvisited_columns(
-        self, are_visited: Callable[[Sequence[int]], Sequence[bool]]
-    ) -> Iterator[Sequence[Sequence[Any]]]:
-        """List identities, URLs as linked, link scores and births of `unvisited`: each item has the columns of some rows.
-
-        `are_visited` tells which of some identities were visited: who has read them all knows it sooner than the store.
-        """
+    def unvisited_columns(self) -> Iterator[Sequence[Sequence[Any]]]:
+        """List the fields of `unvisited`, URLs as linked: each item has the columns of some rows."""
 
     def find_unvisited(self, digest: int) -> frontier.QueuedUrl | None:
         """Find one of them."""

@@ -23,7 +23,7 @@ from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.errors import AddressRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.core.crawl.frontier import Discovered, RunSpec, Sighting
     from honeyguide.core.crawl.learner import Lesson, LinkGroup
@@ -346,11 +346,8 @@ class MemoryHistory:
             if newest[digest] == run and digest not in self._known:
                 yield QueuedUrl(digest, entry.url.text, found.score, found.hub_depth, self._born.get(digest))
 
-    def unvisited_columns(
-        self, are_visited: Callable[[Sequence[int]], Sequence[bool]]
-    ) -> Iterator[Sequence[Sequence[Any]]]:
-        del are_visited
-        rows = [(one.digest, one.url, one.score, one.born_at) for one in self.unvisited()]
+    def unvisited_columns(self) -> Iterator[Sequence[Sequence[Any]]]:
+        rows = list(self.unvisited())
         return iter([list(zip(*rows, strict=True))] if rows else [])
 
     def find_unvisited(self, digest: int) -> QueuedUrl | None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.files.read import OnRows
-    from honeyguide.bulk.store.columns import Ints
     from honeyguide.bulk.store.table import StoredTable
     from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry, Site
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.rate import Rate
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.store import Store
+
+    Columns = Sequence[Sequence[Any]]  # the columns of some rows
 
 ARRAYS_FROM = 20_000  # rows of a store that are ranked as arrays
 _RATES = 10_000  # pages that priors are fitted to; identities are at random, so the first are as good as any
@@ -150,9 +151,7 @@ class StoreTable(RowTable):
         return table if len(table.columns.digest) >= ARRAYS_FROM else None
 
     def _read_arrays(self) -> StoredTable:
-        import numpy as np  # an extra
-
-        from honeyguide.bulk.store.columns import UNUSUAL, USUAL, Excluding, StoredColumns, are_among
+        from honeyguide.bulk.store.columns import UNUSUAL, USUAL, Excluding, StoredColumns
         from honeyguide.bulk.store.table import StoredTable
 
         history, excluded = self.store.history, self._excluded
@@ -160,22 +159,23 @@ class StoreTable(RowTable):
         since = {kind: excluded.of_class.get(kind, excluded.visited_since) for kind in CLASSES}
         left_out = Excluding(names, since)
         unusual = history.known_columns(UNUSUAL, only_unusual=True)
-        usual = self._reported(history.known_columns(USUAL))
-
-        def unvisited(visited: Ints) -> Iterator[Sequence[Sequence[Any]]]:
-            met = history.unvisited_columns(lambda digests: are_among(visited, np.array(digests)).tolist())
-            return self._reported(met, len(visited))
-
+        reported = self._reporter()
+        usual, unvisited = reported(history.known_columns(USUAL)), reported(history.unvisited_columns())
         return StoredTable(StoredColumns.of(usual, unusual, unvisited, left_out))
 
-    def _reported(
-        self, blocks: Iterable[Sequence[Sequence[Any]]], rows: int = 0
-    ) -> Iterator[Sequence[Sequence[Any]]]:
-        for columns in blocks:
-            yield columns
-            rows += len(columns[0])
-            if self.on_rows is not None:
-                self.on_rows(self._name, rows)
+    def _reporter(self) -> Callable[[Iterable[Columns]], Iterator[Columns]]:
+        """Return a function that passes columns on, and reports how many rows all of them had."""
+        rows = 0
+
+        def reported(blocks: Iterable[Columns]) -> Iterator[Columns]:
+            nonlocal rows
+            for columns in blocks:
+                yield columns
+                rows += len(columns[0])
+                if self.on_rows is not None:
+                    self.on_rows(self._name, rows)
+
+        return reported
 
     def _row(self, number: int) -> KnownUrl:
         """Make one row, by its number from 1."""

@@ -108,13 +108,12 @@ class StoredColumns:
         cls,
         usual: Iterable[Block],
         unusual: Iterable[Block],
-        unvisited: Callable[[Ints], Iterable[Block]],
+        unvisited: Iterable[Block],
         excluded: Excluding,
     ) -> StoredColumns:
         """Make arrays of the columns `USUAL` of all pages that were visited, of `UNUSUAL` of some of them, and of links.
 
-        `unvisited` gives links that were never visited: identities, URLs, link scores and births. It gets the identities of
-        all pages, also those that are left out.
+        `unvisited` are the fields of links that were never visited.
         """
         hosts = Hosts()
         parts: list[dict[str, Any]] = []
@@ -124,7 +123,7 @@ class StoredColumns:
             parts.append(_arrays(fields, hosts))
             named.append(excluded.is_named(fields["digest"], fields["url"]))
         visited = np.concatenate([np.zeros(0, np.int64), *(part["digest"] for part in parts)])
-        for digests, urls, scores, born in unvisited(visited):
+        for digests, urls, scores, _, born in unvisited:
             fields = _link_fields(digests, urls, scores)
             parts.append(_arrays(fields, hosts))
             named.append(excluded.is_named(digests, fields["url"]))

@@ -29,7 +29,7 @@ from honeyguide.core.recrawl.visits import births_of, heir_of, next_known, next_
 from honeyguide.core.url.url import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.store.common.database import Database
     from honeyguide.core.recrawl.clocks import Numbers
@@ -47,6 +47,7 @@ _DAY_H = 24
 _EVERYWHERE = ""  # the name of all sites together
 _FIRST = -(2**63)
 _COLUMN_ROWS = 2_000  # rows of columns that are read at once: they fit into the processor's cache
+_QUEUED_ROWS = 5_000
 _ELSEWHERE = {"lastmod": "l.lastmod", "born_at": "b.at"}  # fields in other tables than `known`
 _SITE_PARTS = ("trust", "priors", "clock", "ages")  # queries, each of a table
 NO_PAGE: tuple[Any, ...] = (None, None, None)
@@ -237,22 +238,23 @@ class SqlHistory:
 
     @reads
     def unvisited(self) -> Iterator[QueuedUrl]:
-        last = 0
-        while rows := self._all("unvisited", last):
+        for rows in self._unvisited_rows():
             yield from map(_queued, rows)
-            last = rows[-1][0]
 
     @reads
-    def unvisited_columns(
-        self, are_visited: Callable[[Sequence[int]], Sequence[bool]]
-    ) -> Iterator[list[Sequence[Any]]]:
+    def unvisited_columns(self) -> Iterator[list[Sequence[Any]]]:
+        for rows in self._unvisited_rows():
+            yield list(zip(*rows, strict=True))
+
+    def _unvisited_rows(self) -> Iterator[list[Any]]:
         last = 0
-        while rows := self._all("queued", last):
-            ids, digests = zip(*rows, strict=True)
+        self._write_waiting()
+        while ids := [id_ for (id_,) in self._db.walk(self._sql["never_visited"], (last,))]:
             last = ids[-1]
-            unvisited = [id_ for id_, was in zip(ids, are_visited(digests), strict=True) if not was]
-            if unvisited and (some := self._all("queued_among", json.dumps(unvisited))):
-                yield list(zip(*some, strict=True))
+            for first in range(0, len(ids), _QUEUED_ROWS):
+                some = ids[first : first + _QUEUED_ROWS]
+                if rows := self._all("queued_among", json.dumps(some)):
+                    yield rows
 
     @reads
     def find_unvisited(self, digest: int) -> QueuedUrl | None:
@@ -342,7 +344,7 @@ def _check_rate(rate: Rate, least_h: float = 1e-9) -> None:
 
 
 def _queued(row: tuple[Any, ...]) -> QueuedUrl:
-    _, digest, url, score, hub_depth, born_at = row
+    digest, url, score, hub_depth, born_at = row
     return QueuedUrl(digest, Url.parse(url).text, score, hub_depth, born_at)
 
 

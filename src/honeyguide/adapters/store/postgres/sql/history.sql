@@ -73,27 +73,20 @@ SELECT kind, site, found, expected FROM age WHERE site IN ('', $1);
 INSERT INTO age (site, kind, found, expected) VALUES ($1, $2, $3, $4)
 ON CONFLICT (site, kind) DO UPDATE SET found = excluded.found, expected = excluded.expected;
 
--- name: unvisited
--- Queued URLs that were never visited, in the newest run that has them queued; a few at a time.
-SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM entry e
-LEFT JOIN born b ON b.digest = e.digest
-WHERE e.id > $1 AND e.state = 0 AND e.site IS NOT NULL
-AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
-AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
-ORDER BY e.id LIMIT 1000;
-
--- name: queued
--- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
-SELECT id, digest FROM entry WHERE id > $1 AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 5000;
+-- name: never_visited
+-- Queued URLs among others, many at a time, because each call compares all identities of `entry` and `known`.
+SELECT e.id FROM entry e
+WHERE e.id > $1 AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest) ORDER BY e.id LIMIT 2000000;
 
 -- name: queued_among
-SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
+-- Those of some entries that are queued, each in the newest run that has it so.
+SELECT e.digest, e.url, e.score, e.hub_depth, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
 WHERE e.id IN (SELECT jsonb_array_elements_text($1::jsonb)::bigint) AND e.state = 0 AND e.site IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM run r JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id;
 
 -- name: find_unvisited
-SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM run r
+SELECT e.digest, e.url, e.score, e.hub_depth, b.at FROM run r
 JOIN entry e ON e.run = r.id AND e.digest = $1 LEFT JOIN born b ON b.digest = e.digest
 WHERE e.state = 0 AND e.site IS NOT NULL ORDER BY r.id DESC LIMIT 1;
 

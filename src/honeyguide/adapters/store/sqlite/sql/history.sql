@@ -64,30 +64,21 @@ SELECT kind, site, found, expected FROM age WHERE site IN ('', ?);
 -- name: put_age
 INSERT OR REPLACE INTO age (site, kind, found, expected) VALUES (?, ?, ?, ?);
 
--- name: unvisited
--- Queued URLs that were never visited, in the newest run that has them queued; many at a time, because each call compares
--- all identities of `entry` and `known`. That is done in the order of both, which is much faster than one by one. CROSS JOIN: runs
--- are few, so they come first.
-SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM entry e
-LEFT JOIN born b ON b.digest = e.digest
-WHERE e.id > ? AND e.state = 0 AND e.site IS NOT NULL
-AND e.id IN (SELECT i.id FROM entry i INDEXED BY entry_identity
-  WHERE i.run > 0 AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = i.digest))
-AND NOT EXISTS (SELECT 1 FROM run r CROSS JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
-ORDER BY e.id LIMIT 200000;
-
--- name: queued
--- For columns: whoever has read all known URLs finds out faster than the database which queued ones are among them.
-SELECT id, digest FROM entry WHERE id > ? AND state = 0 AND site IS NOT NULL ORDER BY id LIMIT 5000;
+-- name: never_visited
+-- Queued URLs among others, many at a time, because each call compares all identities of `entry` and `known`. That is done in
+-- the order of both, which is much faster than one by one.
+SELECT i.id FROM entry i INDEXED BY entry_identity
+WHERE i.run > 0 AND i.id > ? AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = i.digest) ORDER BY i.id LIMIT 2000000;
 
 -- name: queued_among
-SELECT e.digest, e.url, e.score, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
+-- Those of some entries that are queued, each in the newest run that has it so. CROSS JOIN: runs are few, so they come first.
+SELECT e.digest, e.url, e.score, e.hub_depth, b.at FROM entry e LEFT JOIN born b ON b.digest = e.digest
 WHERE e.id IN (SELECT value FROM json_each(?)) AND e.state = 0 AND e.site IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM run r CROSS JOIN entry n ON n.run = r.id AND n.digest = e.digest WHERE r.id > e.run AND n.state = 0)
 ORDER BY e.id;
 
 -- name: find_unvisited
-SELECT e.id, e.digest, e.url, e.score, e.hub_depth, b.at FROM run r
+SELECT e.digest, e.url, e.score, e.hub_depth, b.at FROM run r
 CROSS JOIN entry e ON e.run = r.id AND e.digest = ? LEFT JOIN born b ON b.digest = e.digest
 WHERE e.state = 0 AND e.site IS NOT NULL ORDER BY r.id DESC LIMIT 1;
 
