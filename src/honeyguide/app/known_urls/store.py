@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from honeyguide.adapters.files.read import OnRows
+    from honeyguide.bulk.store.columns import Ints
     from honeyguide.bulk.store.table import StoredTable
     from honeyguide.core.crawl.frontier import QueuedUrl
     from honeyguide.core.recrawl.history import HistoryEntry, Site
@@ -130,28 +131,40 @@ class StoreTable(RowTable):
         self, query: PlanQuery, survey: Survey, wants: Callable[[float], bool]
     ) -> list[tuple[float, int, KnownUrl]]:
         policy = self._policy
-        table = self._arrays if isinstance(policy, Learned) else None
-        if table is None or not isinstance(policy, Learned):
+        if not isinstance(policy, Learned):
             return super()._best(query, survey, wants)
-        survey.values, survey.numbers = table.survey(survey.now, policy, self._row, survey)
+        table = self._arrays if query.per_host is None else self._arrays_by_host
+        if table is None:
+            return super()._best(query, survey, wants)
+        row = partial(self._row, table.columns.digest)
+        survey.values, survey.numbers = table.survey(survey.now, policy, row, survey)
         best = table.best(query, wants if query.levels or query.max_score is not None else None)
         if query.top is None and query.per_host is None and len(best) > query.limit:
             raise query.too_many(self._name)
-        return [(value, number, self._row(number)) for value, number in best]
+        return [(value, number, row(number)) for value, number in best]
 
     @cached_property
     def _arrays(self) -> StoredTable | None:
-        """All rows as arrays, if there are so many that it pays; a store that cannot be read so is read by rows."""
+        """All rows as arrays, if there are so many that it pays."""
+        return self._read_arrays({*self._sites, *(host for host, _ in self._priors.hosts)})
+
+    @cached_property
+    def _arrays_by_host(self) -> StoredTable | None:
+        """The same, with the host of each row, which takes longer: otherwise only hosts of which something is known have numbers."""
+        return self._read_arrays(None)
+
+    def _read_arrays(self, hosts: Collection[str] | None) -> StoredTable | None:
+        """Read the arrays; a store that cannot be read so is read by rows."""
         if find_spec("numpy") is None:
             return None
         try:
-            table = self._read_arrays()
+            table = self._arrays_of(hosts)
         except (KeyError, ValueError, TypeError, IndexError):
             return None
         return table if len(table.columns.digest) >= ARRAYS_FROM else None
 
-    def _read_arrays(self) -> StoredTable:
-        from honeyguide.bulk.store.columns import UNUSUAL, USUAL, Excluding, StoredColumns
+    def _arrays_of(self, hosts: Collection[str] | None) -> StoredTable:
+        from honeyguide.bulk.store.columns import UNUSUAL, USUAL, Excluding, Hosts, StoredColumns
         from honeyguide.bulk.store.table import StoredTable
 
         history, excluded = self.store.history, self._excluded
@@ -161,7 +174,7 @@ class StoreTable(RowTable):
         unusual = history.known_columns(UNUSUAL, only_unusual=True)
         reported = self._reporter()
         usual, unvisited = reported(history.known_columns(USUAL)), reported(history.unvisited_columns())
-        return StoredTable(StoredColumns.of(usual, unusual, unvisited, left_out))
+        return StoredTable(StoredColumns.of(usual, unusual, unvisited, left_out, Hosts(hosts)))
 
     def _reporter(self) -> Callable[[Iterable[Columns]], Iterator[Columns]]:
         """Return a function that passes columns on, and reports how many rows all of them had."""
@@ -177,9 +190,9 @@ class StoreTable(RowTable):
 
         return reported
 
-    def _row(self, number: int) -> KnownUrl:
+    def _row(self, digests: Ints, number: int) -> KnownUrl:
         """Make one row, by its number from 1."""
-        digest = 0 if self._arrays is None else int(self._arrays.columns.digest[number - 1])
+        digest = int(digests[number - 1])
         if (known := self.store.history.get(digest)) is not None:
             return self._known_row(number, known)
         if (queued := self.store.history.find_unvisited(digest)) is not None:

@@ -64,26 +64,23 @@ class Excluding:
 
 
 class Hosts(dict[str, int]):
-    """The names of hosts, numbered from 0."""
+    """The names of hosts, numbered from 0: all of them, or if `only` some matter, these, and 0 for the others."""
 
-    def __init__(self) -> None:
-        self._by_text = _ByText(self)
+    def __init__(self, only: Iterable[str] | None = None) -> None:
+        self._has_all = only is None
+        names = () if only is None else dict.fromkeys(("", *only))
+        super().__init__({name: number for number, name in enumerate(names)})
 
     def numbers(self, urls: Sequence[str]) -> Ints:
-        """Give the numbers of the hosts of URLs; new ones get the next."""
-        texts = [url.split("/", 3)[2] for url in urls]
-        return np.fromiter(map(self._by_text.__getitem__, texts), np.int64, len(texts))
-
-
-class _ByText(dict[str, int]):
-    """The numbers of hosts as they are written in URLs: several texts may name the same host."""
-
-    def __init__(self, hosts: Hosts) -> None:
-        self._hosts = hosts
-
-    def __missing__(self, text: str) -> int:
-        number = self[text] = self._hosts.setdefault(site_of(f"//{text}"), len(self._hosts))
-        return number
+        """Give the numbers of the hosts of URLs."""
+        names = [url.split("/", 3)[2] for url in urls]
+        if "@" in "".join(names):
+            names = list(map(site_of, urls))
+        if self._has_all:
+            found = [self.setdefault(name, len(self)) for name in names]
+        else:
+            found = [self.get(name, 0) for name in names]
+        return np.fromiter(found, np.int64, len(names))
 
 
 @dataclass(slots=True)
@@ -110,12 +107,12 @@ class StoredColumns:
         unusual: Iterable[Block],
         unvisited: Iterable[Block],
         excluded: Excluding,
+        hosts: Hosts,
     ) -> StoredColumns:
         """Make arrays of the columns `USUAL` of all pages that were visited, of `UNUSUAL` of some of them, and of links.
 
         `unvisited` are the fields of links that were never visited.
         """
-        hosts = Hosts()
         parts: list[dict[str, Any]] = []
         named, births = [np.zeros(0, np.bool_)], [np.zeros(0)]
         for block in usual:

@@ -76,16 +76,16 @@ def refit_priors(pages: Iterable[Watched], start: Priors) -> Priors:
 
 
 class LogRate(NamedTuple):
-    """The mean and the variance of the logarithm of a rate that is Gamma(a, b), and a itself."""
+    """The mean and the variance of the logarithm of a rate that is Gamma(a, b), and the rate itself."""
 
     mean: float
     variance: float
-    a: float
+    rate: Rate
 
 
 def log_of(rate: Rate) -> LogRate:
     """Return what is believed of the logarithm of a rate."""
-    return LogRate(digamma_by(SCALARS, rate.a) - math.log(rate.b), trigamma_by(rate.a), rate.a)
+    return LogRate(digamma_by(SCALARS, rate.a) - math.log(rate.b), trigamma_by(rate.a), rate)
 
 
 def shrunk(logs: Sequence[LogRate], parent: Rate) -> Rate:
@@ -93,20 +93,18 @@ def shrunk(logs: Sequence[LogRate], parent: Rate) -> Rate:
     if not logs:
         return parent
     own, share = refit(logs), len(logs) / (len(logs) + WEIGHT)
-    a = _blended(own.a, parent.a, share)
-    return Rate(a, a * _blended(own.mean_interval_h, parent.mean_interval_h, share))
-
-
-def _blended(own: float, parent: float, share: float) -> float:
-    return math.exp(share * math.log(own) + (1.0 - share) * math.log(parent))
+    a = parent.a * (own.a / parent.a) ** share
+    return Rate(a, a * parent.mean_interval_h * (own.mean_interval_h / parent.mean_interval_h) ** share)
 
 
 def refit(logs: Sequence[LogRate]) -> Rate:
     """Fit a Gamma to the rates of many pages: the mean and the variance of their logarithms."""
-    mean = math.fsum(log.mean for log in logs) / len(logs)
-    a = logs[0].a  # of one page alone, the inverse would be this
+    a = logs[0].rate.a
+    if len(logs) == 1 and LEAST_A <= a <= MOST_A:  # of one page alone, as most hosts have, it is this
+        return logs[0].rate
+    mean = math.fsum([log.mean for log in logs]) / len(logs)
     if len(logs) > 1:
-        spread = math.fsum(log.variance + (log.mean - mean) ** 2 for log in logs) / len(logs)
+        spread = math.fsum([log.variance + (log.mean - mean) ** 2 for log in logs]) / len(logs)
         a = inverse_trigamma_by(spread)
     a = min(max(a, LEAST_A), MOST_A)
     return Rate(a, math.exp(digamma_by(SCALARS, a) - mean))
