@@ -85,7 +85,10 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
             history.record(visit, 1)
     history.adopt(entry(chance, number) for number in range(900))
     run = made.runs.begin(RunSpec("k", "c", None, "news", PROFILE.hash), AT)
-    urls = [Url.parse(f"https://h{n % 11}.example/{'2025/05/11/' * (n % 2)}queued-{n}") for n in range(80)]
+    urls = [
+        Url.parse(f"https://{'u@' * (n % 7 == 0)}h{n % 11}.example/{'2025/05/11/' * (n % 2)}queued-{n}")
+        for n in range(80)
+    ]
     made.queue(run).add(
         [
             Discovered(
