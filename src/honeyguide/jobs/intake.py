@@ -285,8 +285,7 @@ class _PageReading:
         candidates = candidates_of(page, context)
         is_first = not (self._is_again or lease.is_recrawl)
         has_twins = is_first and len(page.text) >= context.profile.traps.min_twin_chars
-        digests = [candidate.digest for candidate in candidates]
-        view = self._view = self._run.queue.look(lease, digests, content if has_twins else None)
+        view = self._view = self._run.queue.look(lease, list(candidates), content if has_twins else None)
         if not view.is_held:
             return
         self._run.widen(view.sites)

@@ -157,9 +157,8 @@ class Document:
             script.decompose()  # or the parser takes it for text
 
     def _hidden(self, markup: bytes) -> set[int]:
-        """Return the elements with the attribute `hidden`; most pages have the word only in `type="hidden"`."""
-        is_elsewhere = markup.count(b"hidden") > markup.count(b'="hidden"') and _MAY_HIDE.search(markup)
-        if not is_elsewhere and b"HIDDEN" not in markup:
+        """Return the elements with the attribute `hidden`; most pages have the word only as a value."""
+        if not _MAY_HIDE.search(markup) and b"HIDDEN" not in markup:
             return set()
         # A hidden body is a page that waits for its scripts, not a page without text.
         return {node.mem_id for node in self._tree.css("body [hidden]")}

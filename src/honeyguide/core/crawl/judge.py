@@ -36,7 +36,7 @@ from honeyguide.core.why import Why
 from honeyguide.errors import AddressRefusedError, AskedToWaitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from honeyguide.core.crawl.frontier import KnownState, Lease
     from honeyguide.core.crawl.traps import Traps
@@ -83,13 +83,6 @@ class CrawlContext:
         return known
 
 
-class FoundLink(NamedTuple):
-    """A link of a page with its identity."""
-
-    link: Link
-    digest: int
-
-
 @dataclass(slots=True)
 class Findings:
     """What a page revealed: links that are new, better placed than before, seen by yet another page, only counted.
@@ -115,25 +108,25 @@ class PageJudgement(NamedTuple):
     topic: TopicPage | None = None
 
 
-def candidates_of(page: Page, ground: CrawlContext) -> list[FoundLink]:
-    """Give the links of a page with their identities, each once, in document order; https stands for both (URL-7)."""
+def candidates_of(page: Page, ground: CrawlContext) -> dict[int, Link]:
+    """Give the links of a page by their identities, each once, in document order; https stands for both (URL-7)."""
     digest = ground.digest
-    found: dict[int, FoundLink] = {}
+    found: dict[int, Link] = {}
     for link in page.links:
         number = digest(link.url)
-        first = found.setdefault(number, FoundLink(link, number)).link
+        first = found.setdefault(number, link)
         if first is not link:
-            found[number] = FoundLink(first.joined(link), number)
+            found[number] = first.joined(link)
     for rel, text in page.turns:  # of a list whose pages scripts turn, nothing else may lead on
         url = Url.parse(text)
         turn = Link(url, (Occurrence(rel=rel, position=Position.NAVIGATION),), len(page.links))
-        found.setdefault(number := digest(url), FoundLink(turn, number))
+        found.setdefault(digest(url), turn)
     canonical = Url.parse(page.canonical) if page.canonical else page.url
     if canonical.site == page.url.site and (number := digest(canonical)) != digest(page.url):
         # The page itself under its proper address: last, because it says nothing new.
         occurrence = Occurrence(rel="canonical", position=Position.SITEMAP)
-        found.setdefault(number, FoundLink(Link(canonical, (occurrence,), len(page.links)), number))
-    return list(found.values())
+        found.setdefault(number, Link(canonical, (occurrence,), len(page.links)))
+    return found
 
 
 def robots_tags(page: Page, header: str | None) -> frozenset[str]:
@@ -148,7 +141,7 @@ def robots_tags(page: Page, header: str | None) -> frozenset[str]:
 
 
 def judge_page(
-    page: Page, lease: Lease, candidates: Sequence[FoundLink], around: Around, ground: CrawlContext
+    page: Page, lease: Lease, candidates: Mapping[int, Link], around: Around, ground: CrawlContext
 ) -> PageJudgement:
     """Judge a page and all its links; `around` is what the store knows of them."""
     topic = TopicPage(page, ground.profile) if ground.has_topic else None
@@ -166,25 +159,23 @@ def judge_page(
     outside = _outside(page, candidates, around, ground)
     scores: dict[int, Score] = {}
     if topic is not None:
-        open_ = [one for one in candidates if _needs_score(one, outside, around, ground)]
-        scores = {
-            one.digest: score
-            for one, score in zip(open_, topic.link_scores([one.link for one in open_]), strict=True)
-        }
+        open_ = [digest for digest in candidates if _needs_score(digest, outside, around, ground)]
+        links = [candidates[digest] for digest in open_]
+        scores = dict(zip(open_, topic.link_scores(links), strict=True))
     judge = _Judge(page, lease, around, ground, findings, parent_score, hub_depth, outside, scores)
-    for candidate in candidates:
-        judge.meet(candidate)
+    for digest, link in candidates.items():
+        judge.meet(link, digest)
     return PageJudgement(score, _action(judge, ground.traversal), None, findings, topic)
 
 
 def _outside(
-    page: Page, candidates: Iterable[FoundLink], around: Around, ground: CrawlContext
+    page: Page, candidates: Mapping[int, Link], around: Around, ground: CrawlContext
 ) -> dict[int, Why]:
     """Say which new links are out of scope, and why: their addresses tell, so they need no score."""
     known = around.known
     found = (
         (digest, _out_of_scope(link, page, around, ground))
-        for link, digest in candidates
+        for digest, link in candidates.items()
         if digest not in known
     )
     return {digest: why for digest, why in found if why is not None}
@@ -199,14 +190,12 @@ def _out_of_scope(link: Link, page: Page, around: Around, ground: CrawlContext) 
     return None if area in around.sites or ground.follow_external else Why(OTHER_SITE, area)
 
 
-def _needs_score(
-    candidate: FoundLink, outside: Mapping[int, Why], around: Around, ground: CrawlContext
-) -> bool:
+def _needs_score(digest: int, outside: Mapping[int, Why], around: Around, ground: CrawlContext) -> bool:
     """Tell whether something is left to decide about a link, or all are to be scored."""
     if ground.score_all:
         return True
-    standing = around.known.get(candidate.digest)
-    return candidate.digest not in outside if standing is None else not _is_over(standing, ground)
+    standing = around.known.get(digest)
+    return digest not in outside if standing is None else not _is_over(standing, ground)
 
 
 def _is_over(standing: KnownState, ground: CrawlContext) -> bool:
@@ -284,59 +273,57 @@ class _Judge:
     scores: Mapping[int, Score]  # by the identity of the link; none without a topic
     memo: dict[float | None, tuple[Placement, int, Why | None]] = field(default_factory=dict)
 
-    def meet(self, candidate: FoundLink) -> None:
+    def meet(self, link: Link, digest: int) -> None:
         """Decide about a link, unless nothing is left to decide."""
-        standing = self.around.known.get(candidate.digest)
+        standing = self.around.known.get(digest)
         ground, findings = self.ground, self.findings
-        if ground.score_all and candidate.digest in self.scores:
-            findings.scored.append((candidate.link, self.scores[candidate.digest]))
+        if ground.score_all and digest in self.scores:
+            findings.scored.append((link, self.scores[digest]))
         if standing is None:
-            findings.new.append(self._meet_first(candidate))
+            findings.new.append(self._meet_first(link, digest))
         elif _is_over(standing, ground):
             if not self.lease.is_recrawl:
-                findings.again.append(candidate.digest)
+                findings.again.append(digest)
         else:
-            self._meet_again(candidate, standing)
+            self._meet_again(link, digest, standing)
 
-    def _meet_again(self, candidate: FoundLink, standing: KnownState) -> None:
+    def _meet_again(self, link: Link, digest: int, standing: KnownState) -> None:
         """See whether new evidence helps a link (TOPIC-4b), and remember who linked it, up to a few.
 
         What is known and not settled has passed everything that a URL alone can fail.
         """
         findings = self.findings
-        score = self.scores.get(candidate.digest)
+        score = self.scores.get(digest)
         placement, rank, out = self._place(score)
         if out is None and not standing.is_settled:
             if standing.state == State.REJECTED or is_better(rank, standing.rank, self.ground.traversal):
-                findings.better.append(self._placed(candidate, score, rank))
+                findings.better.append(self._placed(link, digest, score, rank))
                 return
-            if not standing.is_https and candidate.link.url.scheme == "https":  # URL-7: it keeps its place
-                findings.better.append(self._placed(candidate, score, standing.rank))
+            if not standing.is_https and link.url.scheme == "https":  # URL-7: it keeps its place
+                findings.better.append(self._placed(link, digest, score, standing.rank))
                 return
         if self.lease.is_recrawl:
             return  # this page was counted when it was first read
         if standing.seen < self.ground.profile.crawl.sightings:
-            findings.sightings.append((candidate.digest, _sighting(candidate.link, score, placement)))
+            findings.sightings.append((digest, _sighting(link, score, placement)))
         else:
-            findings.again.append(candidate.digest)
+            findings.again.append(digest)
 
-    def _meet_first(self, candidate: FoundLink) -> Discovered:
+    def _meet_first(self, link: Link, digest: int) -> Discovered:
         """Place a new link, or say why it is out: scope, skip rules, patterns, traps, traversal and depth, in this order."""
-        link = candidate.link
-        out = self.outside.get(candidate.digest) or self._unwanted(link) or self.ground.traps.admit(link.url)
+        out = self.outside.get(digest) or self._unwanted(link) or self.ground.traps.admit(link.url)
         if isinstance(out, Why):
             site = None if out.rule == OTHER_SITE else link.url.site
             sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
             return Discovered(
-                link.url, candidate.digest, site, 0, "", 0.0, None, self.lease.depth + 1,
+                link.url, digest, site, 0, "", 0.0, None, self.lease.depth + 1,
                 hub_depth=self.hub_depth + 1, out=out, sighting=sighting,
             )  # fmt: skip
-        score = self.scores.get(candidate.digest)
-        placed = self._placed(candidate, score, self._place(score)[1])
+        score = self.scores.get(digest)
+        placed = self._placed(link, digest, score, self._place(score)[1])
         return placed._replace(limited=out) if out else placed
 
-    def _placed(self, candidate: FoundLink, score: Score | None, rank: int) -> Discovered:
-        link, digest = candidate
+    def _placed(self, link: Link, digest: int, score: Score | None, rank: int) -> Discovered:
         site = link.url.site
         is_external = self.ground.profile.scope.area(site) not in self.around.sites
         placement, _, out = self._place(score)
