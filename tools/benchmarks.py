@@ -71,6 +71,8 @@ BENCHES = (
     Bench("best", "python -m bench.best python={python} postgresql={postgresql}"),
     Bench("crawl", "python -m bench.crawl --folder {python} --rounds 2 --seconds 10", "scrapy crawlee"),
     Bench("crawl-postgresql", "python -m bench.crawl --folder {postgresql} --rounds 4", "scrapy crawlee"),
+    Bench("without-reading", "python -m bench.without_reading --folder {python}"),
+    Bench("without-reading-postgresql", "python -m bench.without_reading --folder {postgresql}"),
     Bench("steady", "python -m bench.steady --pages 100000"),
     Bench("harvest", "python -m bench.harvest --folder {python}", "crawl4ai trafilatura"),
     Bench("harvest-postgresql", f"python -m bench.harvest --folder {{postgresql}} {_ASKED}", "crawl4ai trafilatura"),
