@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import (
+    FetchPolicy,
     InputError,
     Rejected,
     Url,
+    crawl,
+    explain_url,
+    export_pages,
     import_known,
     load_profile,
     observe,
@@ -20,7 +24,10 @@ from honeyguide import (
     plan_file,
     plan_store,
 )
+from honeyguide.app.runs import find_run
 from honeyguide.core.crawl.frontier import digest_of
+from honeyguide.jobs.request import newest_first
+from honeyguide.testing.fakes import FakeFetcher
 from honeyguide.testing.memory_store import MemoryStore
 
 if TYPE_CHECKING:
@@ -94,7 +101,7 @@ def test_the_same_file_again_changes_nothing_and_a_newer_one_is_a_visit(tmp_path
     import_known(file, store)
     before = known(store)
     again = import_known(file, store)
-    assert (again.new, again.learned, known(store)) == (0, 0, before)
+    assert (again.new, again.learned, again.ignored, known(store)) == (0, 0, 3, before)
     newer = {**ROWS[0], "last_visited": NOW, "last_changed": NOW - HOUR}
     assert import_known(write(tmp_path / "newer.jsonl", [newer]), store).learned == 1
     after = known(store)
@@ -120,6 +127,35 @@ def test_a_file_of_visits_teaches_the_rate(kind: str, tmp_path: Path) -> None:
     assert seen._replace(run=None) == known(by_calls)._replace(run=None)
     assert (seen.visits, seen.changes, seen.unchanged) == (9, 2, 6)
     assert seen.rate_a is not None
+
+
+def test_a_visit_that_a_program_reports_does_not_hide_the_crawl(tmp_path: Path) -> None:
+    store, fetcher = str(tmp_path / "s.db"), FakeFetcher({PAGE: b"<p>Fire alarms, and how to test them."})
+    pages = list(crawl(PAGE, topic="fire", store=store, policy=FetchPolicy(delay_s=0), fetcher=fetcher))
+    assert [page.url for page in pages] == [PAGE]
+    observe(store, PAGE, NOW)
+    observe(store, "https://b.example/x", NOW)
+    assert [page.url for page in export_pages(store)] == [PAGE]
+    assert explain_url(store, PAGE)["run"] == 1
+    with closing(open_store(store)) as opened:
+        assert [run.id for run in newest_first(opened.runs.list())] == [1, 2]
+        assert find_run(opened, 2).id == 2
+
+
+def test_what_was_only_imported_says_so(tmp_path: Path) -> None:
+    store = str(tmp_path / "s.db")
+    import_known(write(tmp_path / "known.jsonl", ROWS), store)
+    assert (
+        "It was imported, or reported by a program."
+        in explain_url(store, "https://a.example/list")["sentences"]
+    )
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(InputError, match="field at: has no time zone"):
+        observe(MemoryStore(), PAGE, datetime(2024, 6, 1))  # noqa: DTZ001 - without a zone
+    with pytest.raises(InputError, match="field relevance: should lie between 0 and 1, not 3"):
+        observe(MemoryStore(), PAGE, NOW, relevance=3)
 
 
 def test_observed_visits_have_no_content_that_ours_could_be_compared_with() -> None:

@@ -260,12 +260,12 @@ def signals_of(value: Mapping[str, Any] | UrlSignals, number: int | None) -> Url
     return read_signals(value, number=number)
 
 
-def moment_of(now: datetime | None) -> datetime:
+def moment_of(now: datetime | None, name: str = "now") -> datetime:
     """PLAN-4: the outermost call reads the clock, and only if it was not given the time."""
     if now is None:
         return datetime.now(UTC)
     if now.tzinfo is None:
-        raise InputError("has no time zone; pass an aware datetime", field="now")
+        raise InputError("has no time zone; pass an aware datetime", field=name)
     return now.astimezone(UTC)
 
 

@@ -26,6 +26,7 @@ from honeyguide.core.url.scope import OTHER_SITE, classify_url
 from honeyguide.core.url.url import Url
 from honeyguide.core.url.url import explain as steps_of
 from honeyguide.errors import InputError, shown
+from honeyguide.jobs.request import IMPORT, newest_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,7 +65,7 @@ class _Query(NamedTuple):
 def _find_query(text: str, store: Store, run_number: int | None, on_note: Note | None) -> _Query:
     others: list[_Query] = []
     named = runs.find_run(store, run_number)
-    for run in reversed(store.runs.list()) if run_number is None else [named]:
+    for run in newest_first(store.runs.list()) if run_number is None else [named]:
         profile, ledger = runs.profile_of_run(run, on_note), store.ledger(run)
         sites = ledger.sites().union(seed.site for seed in ledger.seeds())
         for whole in on_sites(text, sites) if is_path(text) else [complete_address(text)]:
@@ -219,6 +220,8 @@ def _seen_lines(record: Record, row: FrontierRow) -> Iterator[str]:
     sightings = record["sightings"]
     if row.lane == "seed":
         yield "It is a seed."
+    elif record["command"] == IMPORT and not sightings:
+        yield "It was imported, or reported by a program."
     elif not sightings:
         yield f"It was reached from {record['parent']}."
     if not sightings:

@@ -22,7 +22,7 @@ from honeyguide.core.url import scope
 from honeyguide.core.url.scope import OTHER_SITE
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AddressRefusedError, HoneyguideError, InputError, StoreError, UrlError, shown
-from honeyguide.jobs.request import CrawlRequest, latest_runs, resumed_request
+from honeyguide.jobs.request import CrawlRequest, latest_runs, newest_first, resumed_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -177,14 +177,15 @@ def compact_store(path: str | Path) -> tuple[int, int]:
 
 
 def find_run(store: Store, number: int | None = None) -> Run:
-    """Find a run by its number, or the newest."""
-    found = store.runs.list()
+    """Find a run by its number, or the newest that has pages."""
+    found = newest_first(store.runs.list())
     if not found:
         raise InputError("the store has no crawl yet; honeyguide crawl makes one")
-    for run in reversed(found):
+    for run in found:
         if number in (None, run.id):
             return run
-    raise InputError(f"there is no run {number}; there are {found[0].id} to {found[-1].id}", field="run")
+    numbers = [run.id for run in found]
+    raise InputError(f"there is no run {number}; there are {min(numbers)} to {max(numbers)}", field="run")
 
 
 def profile_of_run(run: Run, on_note: Callable[[str], None] | None = None) -> Profile:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _NO_LIMIT = 1 << 40
 KEEP_BYTES = 2 * 10**9
+IMPORT = "honeyguide import"  # the command of runs that imported URLs belong to
 _TYPES = {
     "traversal": str,
     "scope": str,
@@ -213,6 +214,11 @@ def key_of(parts: Iterable[object]) -> str:
     """
     text = repr(tuple(parts)).encode("utf-8", "backslashreplace")
     return blake2b(text, digest_size=8).hexdigest()
+
+
+def newest_first(runs: Iterable[Run]) -> list[Run]:
+    """Order runs, the newest first; imports that nothing was fetched for come last, because they have no pages."""
+    return sorted(runs, key=lambda run: (run.spec.command != IMPORT or run.fetched > 0, run.id), reverse=True)
 
 
 def latest_runs(runs: Iterable[Run]) -> list[Run]:

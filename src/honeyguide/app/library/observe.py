@@ -32,7 +32,7 @@ from honeyguide.core.recrawl.signals import class_of
 from honeyguide.core.recrawl.visits import next_known
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
-from honeyguide.jobs.request import CrawlRequest, spec_of
+from honeyguide.jobs.request import IMPORT, CrawlRequest, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 CHANGED = "changed"  # the column of a file of visits that says whether the page had changed
 FIELDS = (*NAMES, CHANGED)
-COMMAND = "honeyguide import"
 _SEEN = "observed-0"  # a content that was read elsewhere: no digest of ours can be compared with it
 _BATCH = 20_000  # rows that are committed together: a store of millions writes most of its pages for a few thousand
 _OK = 200
@@ -59,11 +58,12 @@ _ERRORS_FROM = 400
 
 @dataclass(slots=True)
 class Imported:
-    """How many rows there were, how many URLs are new to the store, and for how many rows it learned something."""
+    """How many rows there were, and how many URLs are new; `learned` rows brought a visit, that of `ignored` rows was not later than a known one."""
 
     rows: int = 0
     new: int = 0
     learned: int = 0
+    ignored: int = 0
 
 
 class Known(NamedTuple):
@@ -93,13 +93,15 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     """Tell a store of a visit that another program made at `at`, so that plans learn how often a page changes.
 
     `changed`: whether the page differed from the visit before; None if not known. A `status` from 400 on is a
-    visit without a page. Visits must come in the order of time; an earlier one changes nothing.
+    visit without a page. `relevance` is 0 to 1. Visits must come in the order of time; an earlier one changes nothing.
     """
     parsed = Url.parse(url)
+    if relevance is not None and not 0.0 <= relevance <= 1.0:
+        raise InputError(f"should lie between 0 and 1, not {relevance:g}", field="relevance")
     with _opened(store) as opened:
         seen = _Import(opened, profile_of(profile))
         kind = class_of(parsed.text, is_hub=False)
-        when, digest = moment_of(at).timestamp(), seen.digest(parsed)
+        when, digest = moment_of(at, "at").timestamp(), seen.digest(parsed)
         visit = Visit(parsed.text, digest, when, status, relevance=relevance, kind=kind)
         with opened.transaction():
             seen.queue([(parsed, digest, 0)])
@@ -138,7 +140,9 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
             with opened.transaction():
                 found.rows += len(batch)
                 found.new += taken.queue((one.url, one.digest, one.hub_depth) for one in batch)
-                found.learned += taken.take(batch)
+                learned = taken.take(batch)
+                found.learned += learned
+                found.ignored += sum(one.signals.last_visited is not None for one in batch) - learned
             opened.flush()
     return found
 
@@ -189,7 +193,7 @@ class _Import:
     def __init__(self, store: Store, profile: Profile) -> None:
         self._store = store
         self._scope = profile.scope
-        request = CrawlRequest((), traversal="bfs", command=COMMAND, profile=profile.name)
+        request = CrawlRequest((), traversal="bfs", command=IMPORT, profile=profile.name)
         now = SystemClock().now()
         run = store.runs.begin(spec_of(request, profile), now)
         store.runs.end(run, "complete", now)  # nobody works on it

@@ -355,5 +355,9 @@ def import_(files: tuple[str, ...], options: ImportOptions) -> None:
         )
         progress.stop()
         if not options.quiet:
-            new = f"{count_of(found.new, 'new URL')}, {found.learned:,} with visits"
-            note(f"{store_name(options.store)}: {count_of(found.rows, 'row')} imported; {new}")
+            visits = f"{count_of(found.learned, 'row')} with a visit"
+            late = (
+                f"; the visits of {count_of(found.ignored, 'row')} are not later than known ones, and ignored"
+            )
+            said = f"{count_of(found.rows, 'row')} imported: {count_of(found.new, 'new URL')}, {visits}"
+            note(f"{store_name(options.store)}: {said}{late if found.ignored else ''}")
