@@ -87,9 +87,9 @@ def _records(result: Result) -> list[dict[str, Any]]:
 
 def test_a_record_for_each_site_and_one_for_the_run(judge: Run) -> None:
     acme, other, run = _records(judge())
-    assert (acme["site"], acme["verdict"], acme["core"], acme["good"]) == ("www.acme.example", "ok", 2, 3)
+    assert (acme["site"], acme["verdict"], acme["core"], acme["good"]) == ("www.acme.example", "good", 2, 3)
     assert acme["labels"] == ["core", "core", "acceptable"]
-    assert (other["verdict"], other["junk"], other["labels"]) == ("BAD", 1, ["junk"])
+    assert (other["verdict"], other["junk"], other["labels"]) == ("NOT good, with junk", 1, ["junk"])
     assert (run["kind"], run["sites"], run["good_sites"], run["junk"]) == ("total", 2, 1, 1)
     assert (run["precision"], run["coverage"]) == (0.75, 0.6667)
     assert run["buckets"][0] == {
@@ -102,11 +102,11 @@ def test_a_record_for_each_site_and_one_for_the_run(judge: Run) -> None:
     }
 
 
-def test_a_table_says_ok_and_bad_in_words(judge: Run) -> None:
+def test_a_table_says_good_and_not_good_in_words(judge: Run) -> None:
     shown = judge("picks.jsonl", "--gold", "gold.jsonl", "--format", "table").stdout
     rows = [line.split() for line in shown.splitlines()]
-    assert ["www.acme.example", "3", "2", "3", "0", "ok"] in rows
-    assert ["other.example:8080", "1", "0", "0", "1", "BAD"] in rows
+    assert ["www.acme.example", "3", "2", "3", "0", "good"] in rows
+    assert ["other.example:8080", "1", "0", "0", "1", "NOT", "good,", "with", "junk"] in rows
     assert "1 of 2 sites good (50%, interval 9% to 91%), 1 by core pages alone" in shown
     assert "1 junk in 4 picks (25%, interval 5% to 70%)" in shown
     assert "67% of all core pages" in shown
@@ -116,8 +116,8 @@ def test_csv_has_a_row_for_each_site(judge: Run) -> None:
     result = judge("picks.jsonl", "--gold", "gold.jsonl", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [(row["site"], row["verdict"], row["labels"]) for row in rows] == [
-        ("www.acme.example", "ok", "core; core; acceptable"),
-        ("other.example:8080", "BAD", "junk"),
+        ("www.acme.example", "good", "core; core; acceptable"),
+        ("other.example:8080", "NOT good, with junk", "junk"),
     ]
 
 
@@ -149,7 +149,7 @@ def test_a_labelled_site_without_record_is_exit_code_3(judge: Run) -> None:
     result = judge()
     assert result.exit_code == 3
     assert "picks.jsonl has no record of other.example:8080" in result.stderr
-    assert json.loads(result.stdout.splitlines()[1])["verdict"] == "BAD, no record"
+    assert json.loads(result.stdout.splitlines()[1])["verdict"] == "NOT good, no record"
 
 
 def test_a_record_without_labels_is_named_and_not_judged(judge: Run) -> None:

@@ -68,11 +68,11 @@ def test_sites_are_told_apart_by_host_and_port() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paths", "core", "good", "junk", "ok"),
+    ("paths", "core", "good", "junk", "is_good"),
     [
         (("/services", "/about", "/team", "/x"), 2, 3, 0, True),
         (("/services", "/about", "/x", "/y"), 2, 2, 0, False),
-        (("/services", "/about", "/alarms", "/town"), 3, 3, 1, False),
+        (("/services", "/about", "/alarms", "/town"), 3, 3, 1, True),
         (("/x", "/y", "/z", "/v", "/services"), 0, 0, 0, False),
         (("/services", "/services.html", "/services/", "/x"), 1, 1, 0, False),
         (("/p?id=7", "/about?utm_source=x", "/team"), 1, 3, 0, True),
@@ -80,21 +80,21 @@ def test_sites_are_told_apart_by_host_and_port() -> None:
     ],
     ids=["good", "few", "junk", "after-the-cap", "one-page-thrice", "queries", "none"],
 )
-def test_the_figures_of_a_site(paths: tuple[str, ...], core: int, good: int, junk: int, ok: bool) -> None:
+def test_the_figures_of_a_site(paths: tuple[str, ...], core: int, good: int, junk: int, is_good: bool) -> None:
     judged = _judged(*paths)
-    assert (judged.core, judged.good, judged.junk, judged.ok) == (core, good, junk, ok)
+    assert (judged.core, judged.good, judged.junk, judged.is_good) == (core, good, junk, is_good)
 
 
 def test_fewer_are_enough_where_the_site_has_fewer() -> None:
     small = Gold("acme.example", {"/services": "core", "/town": "junk"})
-    assert _judged("/services", gold=small).ok
-    assert not _judged("/x", gold=small).ok
-    assert _judged(gold=Gold("acme.example", {"/town": "junk"})).ok
+    assert _judged("/services", gold=small).is_good
+    assert not _judged("/x", gold=small).is_good
+    assert _judged(gold=Gold("acme.example", {"/town": "junk"})).is_good
 
 
 def test_no_record_is_no_picks() -> None:
     judged = judge_site(GOLD, None, 4)
-    assert (judged.labels, judged.ok, judged.has_record) == ((), False, False)
+    assert (judged.labels, judged.is_good, judged.has_record) == ((), False, False)
 
 
 def test_a_record_is_found_by_what_was_asked_then_by_where_it_led() -> None:

@@ -220,9 +220,14 @@ class PickFile:
             if self._at[index] >= 0:
                 yield index, self._waiting(index).decode("utf-8", "surrogatepass")
 
+    @property
+    def has_records(self) -> bool:
+        """Whether all that was found can be read again: a complete table has less."""
+        return self._in_order or not self.is_complete
+
     def records(self) -> Iterator[Record]:
         """Read what is finished."""
-        if self.is_complete and not self._in_order:
+        if not self.has_records:
             what = "is a complete table, without all that was found; use --restart, or -o FILE.jsonl, which keeps everything"
             raise InputError(what, file=self.name)
         return (json.loads(line) for _, line in self.lines())

@@ -98,8 +98,11 @@ def site_record(judged: SiteFigures) -> Record:
 
 
 def verdict(judged: SiteFigures) -> str:
-    """Say in a word how a site was judged; capitals, so that it is seen without colour."""
-    return ("ok" if judged.ok else "BAD") if judged.has_record else "BAD, no record"
+    """Say in words how a site was judged; capitals, so that it is seen without colour."""
+    word = "good" if judged.is_good else "NOT good"
+    if not judged.has_record:
+        return f"{word}, no record"
+    return f"{word}, with junk" if judged.junk else word
 
 
 def total_record(judged: Evaluation) -> Record:

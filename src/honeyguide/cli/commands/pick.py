@@ -206,10 +206,9 @@ class _Work:
         if self.options.retry_failed:
             self.sink.forget_failed()
         if self.sink.is_complete:
-            failed = (
-                ", --retry-failed where the status is not ok" if not_ok_words(self.sink.statuses()) else ""
-            )
-            note(f"{self.sink.name} is complete already; --restart picks again{failed}")
+            can_retry = self.sink.has_records and not_ok_words(self.sink.statuses())
+            retry = ", --retry-failed where the status is not ok" if can_retry else ""
+            note(f"{self.sink.name} is complete already; --restart picks again{retry}")
         missing = self.sink.missing
         total, statuses = len(self.rows), self.sink.statuses()
         progress = Progress(
@@ -246,6 +245,8 @@ class _Work:
             is_table = isinstance(self.sink, PrintedRecords) and self.sink.is_table  # it shows all reasons
             for line in () if is_table else failures:
                 note(line)
+            if not is_table and failures and total > len(failures):
+                note(f"{count_of(total - len(failures), 'more site')}: their records say why")
             click.get_current_context().exit(PARTIAL)
 
     def _pick(self, missing: list[int], finish: Callable[[int, Record], None]) -> bool:
@@ -299,6 +300,7 @@ class PrintedRecords:
 
     name = ""
     is_complete = False
+    has_records = True
 
     def __init__(self, output: str, total: int, *, keep: bool, columns: tuple[str, ...] = ()) -> None:
         self.missing = list(range(total))

@@ -108,11 +108,6 @@ class SiteFigures:
     is_good: bool
     has_record: bool = True
 
-    @property
-    def ok(self) -> bool:
-        """Whether the site is good and has no junk."""
-        return self.is_good and not self.junk
-
 
 def judge_site(gold: Gold, picked: Picked | None, cap: int) -> SiteFigures:
     """Count the labels of the first `cap` picks of a site; a missing record counts as no picks."""

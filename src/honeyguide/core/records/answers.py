@@ -112,7 +112,7 @@ class EvalRecord(OutputRecord):
 
     kind: str  # `site`
     site: str  # host and port
-    verdict: str  # `ok`, `BAD`, or `BAD, no record`
+    verdict: str  # `good` or `NOT good`, perhaps `, with junk` or `, no record`
     picks: int  # picked pages, up to `--cap`
     core: int  # core pages among them
     good: int  # core or acceptable pages among them
