@@ -80,7 +80,9 @@ def test_sites_are_told_apart_by_host_and_port() -> None:
     ],
     ids=["good", "few", "junk", "after-the-cap", "one-page-thrice", "queries", "none"],
 )
-def test_the_figures_of_a_site(paths: tuple[str, ...], core: int, good: int, junk: int, is_good: bool) -> None:
+def test_the_figures_of_a_site(
+    paths: tuple[str, ...], core: int, good: int, junk: int, is_good: bool
+) -> None:
     judged = _judged(*paths)
     assert (judged.core, judged.good, judged.junk, judged.is_good) == (core, good, junk, is_good)
 
