@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 50_000  # rows of text in memory at once
 _CHUNK_ROWS = 500_000  # rows of Parquet
-_FAR = 150_000  # rows further apart are read separately: the rows between them would cost more to read
+_FAR = 500_000  # rows further apart are read separately: the rows between them would cost more to read
 _INDEX = "place of the row"
 
 
@@ -319,7 +319,10 @@ def best_rows(values: pl.DataFrame, limit: int | None) -> pl.DataFrame:
 def better_rows(kept: pl.DataFrame, new: pl.DataFrame, limit: int | None) -> pl.DataFrame:
     """Keep the best of the rows so far and of new ones; `kept` itself if no new row is better."""
     if limit is not None and kept.height >= limit:
-        new = new.filter(pl.col(SCORE) > kept[SCORE][-1])
+        is_better = new[SCORE] > kept[SCORE][-1]
+        if not is_better.any():
+            return kept
+        new = new.filter(is_better)
     return best_rows(pl.concat([kept, new]), limit) if new.height else kept
 
 

@@ -164,7 +164,8 @@ class ColumnTable:
             self._count_levels(levels, part.scores[SCORE])
             self._count_future(future, part, query.now)
             ahead += self._count_ahead(query, part.scores)
-            before, best = best, better_rows(best, part.scores.select(PLACE, SCORE).filter(wanted), limit)
+            scores = part.scores.select(PLACE, SCORE)
+            before, best = best, better_rows(best, scores if wanted is None else scores.filter(wanted), limit)
             same = same_as_last(before, best, part.scores[SCORE], same)
             if best is not before and isinstance(part.file, TextFile):
                 texts = _kept_texts(texts, part, best[PLACE].to_list())
@@ -221,11 +222,11 @@ class ColumnTable:
     def _settled(self, file: File, first: int, batch: Batch, now: datetime) -> pl.DataFrame:
         """Give each row its place, and read doubtful rows again, one by one; wrong ones are left out."""
         frame = batch.frame.with_row_index(PLACE, offset=first + batch.start)
-        places = frame.filter(DOUBT)[PLACE].to_list()
+        places = _places(frame, DOUBT)
         again = batch.raw([place - first for place in places]) if places else []
         read = list(zip(places, again, strict=True))
         if self.on_zoneless is not None:
-            sure = frame.filter(ZONELESS)[PLACE].head(1).to_list()
+            sure = _places(frame, ZONELESS)[:1]
             first_bare = list(zip(sure, batch.raw([place - first for place in sure]), strict=True))
             for _, raw in sorted([*read, *first_bare], key=lambda one: one[0]):
                 self.on_zoneless(file.name, raw)
@@ -275,9 +276,9 @@ class ColumnTable:
         return Count(len(again), self._where_of(again.sort()[0]) if len(again) else "")
 
     def _count_future(self, future: Count, part: ScoredBatch, now: datetime) -> None:
-        if not part.scores[FUTURE].any():
+        places = _places(part.scores, FUTURE)
+        if not places:
             return
-        places = part.scores.filter(FUTURE)[PLACE].to_list()
         where = ""
         if not future.rows:
             number = min(places) - part.first
@@ -327,7 +328,10 @@ class ColumnTable:
         wanted = self._of_levels(query) & (pl.col(SCORE) >= self._least(query.max_score))
         return int(scores.select(wanted.sum()).item())
 
-    def _wanted(self, query: PlanQuery) -> pl.Expr:
+    def _wanted(self, query: PlanQuery) -> pl.Expr | None:
+        """Write which rows a query asks for; None for all."""
+        if not query.levels and query.min_score is None and query.max_score is None:
+            return None
         score, wanted = pl.col(SCORE), self._of_levels(query)
         if query.min_score is not None:
             wanted = wanted & (score >= query.min_score)
@@ -387,6 +391,11 @@ class ColumnTable:
         if self._look_up(signals.url for signals in read):
             raise _RepeatedError
         return read
+
+
+def _places(frame: pl.DataFrame, flag: str) -> list[int]:
+    """List the rows with a flag, which are few: of most batches there are none, and a filter would copy all columns."""
+    return frame[PLACE].filter(frame[flag]).to_list() if frame[flag].any() else []
 
 
 def _kept_texts(texts: KnownRows, part: ScoredBatch, kept: Sequence[int]) -> KnownRows:

@@ -110,7 +110,8 @@ class LearnedTable(ColumnTable):
         self._count_levels(levels, survey.values[SCORE])
         ahead = self._count_ahead(query, survey.values)
         if query.levels or query.max_score is not None:  # scores depend on the price
-            wanted = survey.values.filter(self._wanted(replace(query, min_score=None)))
+            criterion = self._wanted(replace(query, min_score=None))
+            wanted = survey.values if criterion is None else survey.values.filter(criterion)
             winners, is_enough = self._best(query, survey, wanted, limit)
         entries = []
         for one in winners:
