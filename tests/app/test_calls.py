@@ -82,6 +82,21 @@ def test_leaving_the_loop_early_ends_the_crawl_and_loses_no_page(tmp_path: Path)
     assert sorted(rest) == sorted(one.url for one in crawled(web()))
 
 
+@pytest.mark.parametrize("pages", [1, 3, 8, 20])
+def test_leaving_an_asynchronous_loop_early_loses_no_page_for_the_next_one(
+    tmp_path: Path, pages: int
+) -> None:
+    async def read_twice() -> list[str]:
+        read = 0
+        async for _ in crawled(web(), store=tmp_path / "c.db"):
+            read += 1
+            if read == pages:
+                break
+        return [one.url async for one in crawled(web(), store=tmp_path / "c.db")]
+
+    assert sorted(asyncio.run(read_twice())) == sorted(one.url for one in crawled(web()))
+
+
 def test_no_page_is_requested_while_many_wait_to_be_read() -> None:
     async def read_one() -> int:
         fetcher = web()

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
 
 from honeyguide.app.arguments import (
     all_of,
@@ -200,10 +201,16 @@ class Crawl:
 
     def __aiter__(self) -> AsyncGenerator[CrawledPage]:
         """Give the pages where an event loop runs; no page is requested while many wait to be read."""
-        return self._pages()
+        reading = _Reading(self.store)
+        pages = self._pages(reading)
+        reading.generator = weakref.ref(pages)
+        return pages
 
-    async def _pages(self) -> AsyncGenerator[CrawledPage]:
+    async def _pages(self, reading: _Reading | None = None) -> AsyncGenerator[CrawledPage]:
         with ExitStack() as stack:
+            if reading is not None:
+                await reading.begin()
+                stack.callback(reading.end)
             store = self._opened(stack)
             for page in _kept_pages(store, self.job):
                 yield page
@@ -256,6 +263,40 @@ class Crawl:
                 yield polite, clock
 
         return opened
+
+
+class _Reading:
+    """An `async for` over the pages of a crawl. After `break`, its event loop ends the crawl a moment later.
+
+    The next one on the same store waits for that moment: otherwise it would miss the pages that the first one still commits.
+    """
+
+    _all: ClassVar[list[_Reading]] = []  # that have begun and not ended
+
+    def __init__(self, store: str | Path | Store | None) -> None:
+        self.store = Path(store).resolve() if isinstance(store, (str, Path)) else store
+        self.generator: weakref.ref[AsyncGenerator[CrawledPage]] | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.ended = asyncio.Event()
+
+    @property
+    def was_left(self) -> bool:
+        """Whether nobody can ask for another page."""
+        return self.generator is not None and self.generator() is None
+
+    async def begin(self) -> None:
+        """Wait until those that were left early have ended."""
+        self.loop = asyncio.get_running_loop()
+        others = [one for one in self._all if one.store == self.store and one.loop is self.loop]
+        self._all.append(self)
+        for one in others:
+            if self.store is not None and one.was_left:
+                await one.ended.wait()
+
+    def end(self) -> None:
+        """Let the next one begin."""
+        self._all.remove(self)
+        self.ended.set()
 
 
 def _kept_pages(store: Store, job: CrawlJob) -> Iterator[CrawledPage]:
