@@ -97,6 +97,24 @@ def test_leaving_an_asynchronous_loop_early_loses_no_page_for_the_next_one(
     assert sorted(asyncio.run(read_twice())) == sorted(one.url for one in crawled(web()))
 
 
+def test_crawls_of_one_event_loop_share_a_store(tmp_path: Path) -> None:
+    async def read(seed: str) -> int:
+        work = crawl(
+            f"{SITE}{seed}",
+            topic="fire",
+            policy=QUICK,
+            fetcher=web(),
+            clock=FrozenClock(),
+            store=tmp_path / "c.db",
+        )
+        return len([one async for one in work])
+
+    async def both() -> list[int]:
+        return list(await asyncio.gather(read("/"), read("/kitchen")))
+
+    assert asyncio.run(both()) == [32, 1]
+
+
 def test_no_page_is_requested_while_many_wait_to_be_read() -> None:
     async def read_one() -> int:
         fetcher = web()

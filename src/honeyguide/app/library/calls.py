@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import weakref
 from contextlib import ExitStack, aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
 from honeyguide.app.arguments import (
     all_of,
@@ -28,8 +27,8 @@ from honeyguide.app.arguments import (
 from honeyguide.app.crawl import CrawlJob, CrawlSession, opened_fetcher
 from honeyguide.app.library.pages import CrawledPage, PickedSite, page_from_store, page_of
 from honeyguide.app.library.rendering import check_mode
+from honeyguide.app.library.shared_store import Reading, store_of_loop
 from honeyguide.app.pick import PickRequest, pick_sites
-from honeyguide.app.runs import opened_store
 from honeyguide.app.tools.checked import check_fields
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
@@ -201,12 +200,12 @@ class Crawl:
 
     def __aiter__(self) -> AsyncGenerator[CrawledPage]:
         """Give the pages where an event loop runs; no page is requested while many wait to be read."""
-        reading = _Reading(self.store)
+        reading = Reading(self.store)
         pages = self._pages(reading)
-        reading.generator = weakref.ref(pages)
+        reading.watch(pages)
         return pages
 
-    async def _pages(self, reading: _Reading | None = None) -> AsyncGenerator[CrawledPage]:
+    async def _pages(self, reading: Reading | None = None) -> AsyncGenerator[CrawledPage]:
         with ExitStack() as stack:
             if reading is not None:
                 await reading.begin()
@@ -225,7 +224,7 @@ class Crawl:
         folder = (
             self.store or Path(stack.enter_context(TemporaryDirectory(prefix="honeyguide-"))) / "crawl.db"
         )
-        return stack.enter_context(opened_store(folder))
+        return stack.enter_context(store_of_loop(folder))
 
     async def _new_pages(self, store: Store) -> AsyncGenerator[CrawledPage]:
         arrived: asyncio.Queue[CrawledPage | None] = asyncio.Queue()
@@ -263,40 +262,6 @@ class Crawl:
                 yield polite, clock
 
         return opened
-
-
-class _Reading:
-    """An `async for` over the pages of a crawl. After `break`, its event loop ends the crawl a moment later.
-
-    The next one on the same store waits for that moment: otherwise it would miss the pages that the first one still commits.
-    """
-
-    _all: ClassVar[list[_Reading]] = []  # that have begun and not ended
-
-    def __init__(self, store: str | Path | Store | None) -> None:
-        self.store = Path(store).resolve() if isinstance(store, (str, Path)) else store
-        self.generator: weakref.ref[AsyncGenerator[CrawledPage]] | None = None
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self.ended = asyncio.Event()
-
-    @property
-    def was_left(self) -> bool:
-        """Whether nobody can ask for another page."""
-        return self.generator is not None and self.generator() is None
-
-    async def begin(self) -> None:
-        """Wait until those that were left early have ended."""
-        self.loop = asyncio.get_running_loop()
-        others = [one for one in self._all if one.store == self.store and one.loop is self.loop]
-        self._all.append(self)
-        for one in others:
-            if self.store is not None and one.was_left:
-                await one.ended.wait()
-
-    def end(self) -> None:
-        """Let the next one begin."""
-        self._all.remove(self)
-        self.ended.set()
 
 
 def _kept_pages(store: Store, job: CrawlJob) -> Iterator[CrawledPage]:
