@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from math import inf
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
-from honeyguide.cli.commands.watch import WatchTally
+from honeyguide.cli.commands.watch import WatchTally, round_line
 from honeyguide.cli.progress import Progress
 from honeyguide.jobs.watch import Round, WatchBudget
 
@@ -100,8 +101,27 @@ def test_a_log_hears_at_once_that_the_budget_is_spent_and_then_every_minute() ->
     progress = Progress(step=inf, started=100.0, details=lambda now: [tally.line(now)])
     assert not progress.is_line_due(101.0)
     assert progress.is_line_due(101.0, is_news=tally.end(SPENT, 160.0))
-    assert progress.line(101.0).endswith("; 3 of 3 visits of this hour are spent; next at 22:49:10Z")
+    assert progress.line(101.0).endswith(
+        "and --per-hour is 3; next at 22:49:10Z, or sooner with a larger --per-hour"
+    )
     assert [second for second in range(102, 300) if progress.is_line_due(second)] == [161, 221, 281]
+
+
+def test_a_budget_that_was_spent_before_names_the_visits_that_spent_it() -> None:
+    tally = WatchTally(WatchBudget(per_hour=3), 100.0)
+    tally.end(replace(SPENT, spent=150), 160.0)
+    assert "nothing is left to spend: 150 visits in the last hour, those of other commands too" in tally.line(
+        101.0
+    )
+    tally.end(replace(SPENT, allowed=3, fetched=3), 160.0)
+    assert tally.line(101.0).endswith("; 3 of 3 visits of this hour are spent; next at 22:49:10Z")
+
+
+def test_a_line_of_the_log_always_has_the_same_keys() -> None:
+    lines = [round_line(SPENT, Counter()), round_line(SPENT, Counter({"failed": 2, "same-content": 1}))]
+    keys = [[word.partition("=")[0] for word in line.split()[1:]] for line in lines]
+    assert keys[0] == keys[1]
+    assert "same-content=1 gone=0 failed=2 spent=3 next=" in lines[1]
 
 
 def test_a_round_that_fetched_nothing_is_no_news_while_there_is_room() -> None:
@@ -136,9 +156,15 @@ def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
 def test_a_watch_that_waits_says_so_in_a_pipe(start: Start, crawled: Path) -> None:
     with closing(sqlite3.connect(crawled / "honeyguide.db")) as db:
         db.execute("UPDATE visit SET at = ?", (time.time(),))
+        (visits,) = db.execute("SELECT count(*) FROM visit WHERE digest IS NOT NULL").fetchone()
         db.commit()
+    assert visits > 3
     with start("watch", "--per-hour", "3") as process:
         assert process.stderr
         line = process.stderr.readline().decode()
         process.terminate()
-    assert "3 of 3 visits of this hour are spent; next at " in line
+    # The visits of the crawl are not those of a watch, so there may be more of them than it may make.
+    assert (
+        f"nothing is left to spend: {visits} visits in the last hour, those of other commands too, and --per-hour is 3;"
+        in line
+    )

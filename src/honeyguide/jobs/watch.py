@@ -41,6 +41,7 @@ _PLANS = 3  # in one round, at most
 _LATE = 0.05  # of a visit: nobody wakes up on time
 _REST_PER_PLAN = 9.0  # a round rests nine times as long as its plan took: planning stays a tenth of the work
 _MIN_ROUND_S = 120.0  # what a page may take with all its tries (trip_timeout_s, and the last of them)
+_COUNTED = 100_000  # visits of an hour that are counted for people, where they are more than the budget
 _TRIES = 5  # plans in one round, if no run can fetch what the first one chose
 
 
@@ -74,7 +75,7 @@ class WatchBudget:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: how many visits were allowed, planned and made; `spent` counts those of the hour before its end."""
+    """One round: how many visits were allowed, planned and made; `spent` counts those of the hour before its end, by any command."""
 
     number: int
     at: float
@@ -177,7 +178,6 @@ class WatchSession:
             latest = self._latest(ended)
             rest_s = _REST_PER_PLAN * planning_s
             next_at = max(begun + budget.cycle_s, ended + rest_s, budget.free_at(latest, ended))
-            spent = budget.per_hour - budget.remaining(latest, ended)
             self.request.on_round(
                 Round(
                     number=rounds,
@@ -185,7 +185,7 @@ class WatchSession:
                     allowed=allowed,
                     planned=planned,
                     fetched=fetched,
-                    spent=spent,
+                    spent=self._count_spent(ended),
                     next_at=next_at,
                 )
             )
@@ -194,9 +194,17 @@ class WatchSession:
                 await clock.sleep(max(0.0, wake_at - ended))
         return "until" if budget.until is not None and clock.now() >= budget.until else "rounds"
 
-    def _latest(self, now: float) -> Sequence[float]:
+    def _count_spent(self, now: float) -> int:
+        """Count the visits or requests of the hour before `now`; other commands may have made more than the budget allows."""
+        per_hour = self.request.budget.per_hour
+        spent = per_hour - self.request.budget.remaining(self._latest(now), now)
+        if spent < per_hour:
+            return spent
+        return sum(at > now - HOUR_S for at in self._latest(now, max(per_hour, _COUNTED)))
+
+    def _latest(self, now: float, most: int | None = None) -> Sequence[float]:
         """List the latest visits, or the latest requests of watches if those are more."""
-        history, most = self.store.history, self.request.budget.per_hour
+        history, most = self.store.history, most or self.request.budget.per_hour
         listed = history.latest_visits(most, now - HOUR_S), history.latest_requests(most)
         return max(listed, key=lambda times: sum(at > now - HOUR_S for at in times))
 

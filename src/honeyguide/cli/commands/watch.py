@@ -58,7 +58,7 @@ from honeyguide.cli.output import (
 )
 from honeyguide.cli.progress import LINE_EVERY_S, Progress, count_of, duration
 from honeyguide.cli.stopping import INTERRUPTED, INTERRUPTED_CODE, TERMINATED, until_stopped
-from honeyguide.core.records import iso, verdict_of
+from honeyguide.core.records import VERDICTS, iso, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -247,15 +247,15 @@ class _Work:
 
 
 def round_line(last: Round, verdicts: Counter[str]) -> str:
-    """Write a round for a log: what was allowed, planned, fetched and spent, and how the visits ended."""
+    """Write a round for a log, always with the same keys: what was allowed, planned, fetched and spent, how the visits ended."""
     numbers = {
         "round": last.number,
         "allowed": last.allowed,
         "planned": last.planned,
         "fetched": last.fetched,
     }
-    counts = {**numbers, **dict(sorted(verdicts.items())), "spent": last.spent}
-    words = " ".join(f"{name.replace(' ', '-')}={count}" for name, count in counts.items())
+    counts = {**numbers, **{name: verdicts[name] for name in VERDICTS}, "spent": last.spent}
+    words = " ".join(f"{name}={count}" for name, count in counts.items())
     return f"{iso(last.at)} {words} next={iso(last.next_at)}"
 
 
@@ -294,11 +294,15 @@ class WatchTally:
         start = f"round {number:,}: {revisit_words(self.recent)}" if number else revisit_words(self.recent)
         if self.last is None or not self._is_between:
             return start
-        hour = f"{self.last.spent:,} of {self.budget.per_hour:,}"
-        if self.last.spent >= self.budget.per_hour:
-            at = datetime.fromtimestamp(self.last.next_at, UTC)
-            return f"{start}; {hour} visits of this hour are spent; next at {at:%H:%M:%SZ}"
-        return f"{start}; {hour} in the last hour; next in {duration(max(0.0, self.next_at - now))}"
+        spent, budget = f"{self.last.spent:,}", f"{self.budget.per_hour:,}"
+        at = datetime.fromtimestamp(self.last.next_at, UTC)
+        if self.last.spent < self.budget.per_hour:
+            wait_s = max(0.0, self.next_at - now)
+            return f"{start}; {spent} of {budget} in the last hour; next in {duration(wait_s)}"
+        if self.last.allowed:
+            return f"{start}; {spent} of {budget} visits of this hour are spent; next at {at:%H:%M:%SZ}"
+        made = f"{spent} visits in the last hour, those of other commands too, and --per-hour is {budget}"
+        return f"{start}; nothing is left to spend: {made}; next at {at:%H:%M:%SZ}, or sooner with a larger --per-hour"
 
     def summary(self, now: float) -> str:
         """Say how it ended."""

@@ -90,6 +90,7 @@ def _value(score: Score | None) -> float | None:
 
 _FAILED = frozenset({"dropped", "retry"})  # actions of visits that led to no page
 _MOST_ROBOTS = 500  # characters of what a page says to robots
+VERDICTS = ("first", CHANGED, *UNCHANGED, "gone", "failed")  # results of visits
 _UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
 
 
@@ -239,7 +240,7 @@ def describe_change(verdict: str, since: float) -> Why:
 
 
 def verdict_of(record: Record) -> str:
-    """Name the result of a visit: `first`, `changed`, `not-modified`, `same-bytes`, `same-content`, `gone`, `failed`.
+    """Name the result of a visit, one of `VERDICTS`.
 
     >>> verdict_of({"action": "dropped", "status": 410, "points": []})
     'gone'
