@@ -94,7 +94,8 @@ def test_the_command_line_takes_it_too(tmp_path: Path) -> None:
         "https://a.example/b",
         "https://a.example/long-name",
     ]
-    assert CliRunner().invoke(root, ["plan", str(known), "--policy", "nobody"]).exit_code == 2
+    done = CliRunner().invoke(root, ["plan", str(known), "--policy", "nobody"])
+    assert (done.exit_code, "'broken', 'shortest'" in done.output) == (2, True)
 
 
 # --- the example of the guide ---

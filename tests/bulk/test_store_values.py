@@ -119,16 +119,18 @@ def test_arrays_and_rows_give_the_same_plan(
     assert by_rows.future.rows
 
 
+@pytest.mark.parametrize("unvisited", [False, True])
 def test_what_is_excluded_is_no_row_of_the_arrays(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    unvisited: bool, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     excluded = Excluded(
-        {5_000_003, 900_001}, {"https://h4.example/queued-4"}, AT - DAY_S, {"hub": AT - 9 * DAY_S}
+        {5_000_003, 900_001}, {"https://h4.example/queued-4"}, AT - DAY_S, {"hub": AT - 9 * DAY_S}, unvisited
     )
     by_rows = ranked(store, PlanQuery(NOW), excluded)
     monkeypatch.setattr(known_store, "ARRAYS_FROM", 0)
     assert ranked(store, PlanQuery(NOW), excluded) == by_rows
     assert 0 < by_rows.rows < ranked(store, PlanQuery(NOW)).rows
+    assert any("/queued-" in entry.scored.url for entry in by_rows.entries) is not unvisited
 
 
 def test_reading_many_rows_is_reported(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

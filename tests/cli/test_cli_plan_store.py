@@ -203,6 +203,27 @@ def test_the_newest_run_that_can_fetch_a_url_gets_it(run: Run, store: Path) -> N
     ]
 
 
+def test_visited_leaves_out_links_that_were_never_visited(run: Run, store: Path) -> None:
+    base = ("plan", "--store", "h.db", *LATER)
+    whole = records(run(*base))
+    visited = [record["url"] for record in whole if "first visit" not in record["reasons"]]
+    assert 0 < len(visited) < len(whole)
+    found = records(run(*base, "--visited", "--enqueue"))
+    assert [(record["rank"], record["url"]) for record in found] == list(enumerate(visited, 1))
+    assert scheduled(store) == [(1, url) for url in visited]
+    plan = plan_store(store, now=datetime(2023, 11, 24, tzinfo=UTC), visited=True)
+    assert [entry.scored.url for entry in plan.entries] == visited
+    (queued, *_) = (record["url"] for record in whole if record["url"] not in visited)
+    result = run(*base, "--visited", "--explain", queued)
+    assert (result.exit_code, "was never visited, and --visited is set" in result.stderr) == (1, True)
+
+
+@pytest.mark.usefixtures("store")
+def test_visited_is_in_the_report(run: Run) -> None:
+    assert run("plan", "--store", "h.db", *LATER, "--visited", "--report", "plan.md").exit_code == 0
+    assert "honeyguide plan --store h.db --visited" in Path("plan.md").read_text("utf-8").replace("\\", "")
+
+
 def test_what_no_run_can_fetch_is_said(run: Run, store: Path) -> None:
     with closing(sqlite3.connect(store)) as db:
         db.execute("DELETE FROM entry WHERE url LIKE '%/a'")
@@ -220,6 +241,7 @@ def test_what_no_run_can_fetch_is_said(run: Run, store: Path) -> None:
         ((), "Give FILEs, or a store with --store."),
         (("known.csv", "--store", "h.db"), "Give FILEs, or a store with --store, not both."),
         (("known.csv", "--enqueue"), "--enqueue needs a --store"),
+        (("known.csv", "--visited"), "--visited is for a --store"),
         (("--store", "h.db", "--on-error", "skip"), "are for files"),
         (("--store", "h.db", "--input-format", "csv"), "are for files"),
         (("--store", "h.db", "--enqueue", "--explain", ROOT), "takes a whole plan"),

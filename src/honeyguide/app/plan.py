@@ -19,7 +19,7 @@ from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
 from honeyguide.app.files import store_name
 from honeyguide.app.known_urls.files import known_sources, open_known
-from honeyguide.app.known_urls.store import StoreTable
+from honeyguide.app.known_urls.store import Excluded, StoreTable
 from honeyguide.app.runs import opened_store, profile_of_run
 from honeyguide.core.records import SCHEMA, iso, point_records
 from honeyguide.core.recrawl import plan
@@ -157,8 +157,12 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
     levels: str | Sequence[str] = (),
     per_host: int | None = None,
     budget: int | None = None,
+    visited: bool = False,
 ) -> Plan:
-    """Rank the URLs that a store knows, visited or not, by a recrawl policy; `budget` as in `plan_file`."""
+    """Rank the URLs that a store knows by a recrawl policy; `budget` as in `plan_file`.
+
+    If `visited`, links that were never visited are no part of it.
+    """
     chosen = profile_of(profile)
     query = _checked(
         PlanQuery(
@@ -166,7 +170,7 @@ def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
         )
     )
     with opened_store(path, read_only=True) as store:
-        ranker = StoreTable(store, chosen, policy, store_name(path))
+        ranker = StoreTable(store, chosen, policy, store_name(path), Excluded(unvisited=visited))
         check_budget(ranker, query)
         return ranker.plan(query)
 
@@ -195,11 +199,15 @@ def _checked(query: PlanQuery) -> PlanQuery:
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What to rank, and by which policy: files, or a store, into whose queues a plan may be put if `can_enqueue`."""
+    """What to rank, and by which policy: files, or a store, into whose queues a plan may be put if `can_enqueue`.
+
+    If `visited`, links of the store that were never visited are no part of it.
+    """
 
     profile: Profile
     files: tuple[str, ...] = ()
     store: str | None = None
+    visited: bool = False
     input_format: str | None = None
     policy: str | None = None
     columns: Mapping[str, str] | None = None
@@ -223,7 +231,8 @@ def open_plan(
     if request.store is not None:
         with opened_store(request.store, create=False, read_only=not request.can_enqueue) as store:
             name = store_name(request.store)
-            stored = StoreTable(store, profile, policy or LEARNED, name)
+            excluded = Excluded(unvisited=request.visited)
+            stored = StoreTable(store, profile, policy or LEARNED, name, excluded)
             stored.on_rows = on_rows
             yield PlanSession(stored, profile, name, stored)
         return

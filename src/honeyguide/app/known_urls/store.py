@@ -47,12 +47,13 @@ _RATES = 10_000  # pages that priors are fitted to; identities are at random, so
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """URLs that a plan leaves out: by identity, by text, and those visited after a moment."""
+    """URLs that a plan leaves out: by identity, by text, those visited after a moment, and links that were never visited."""
 
     digests: Collection[int] = ()
     urls: Collection[str] = ()
     visited_since: float = inf
     of_class: Mapping[PageClass, float] = field(default_factory=dict)  # instead of `visited_since`
+    unvisited: bool = False
 
     def leaves_out(self, digest: int, url: str, visit: tuple[float, PageClass] | None = None) -> bool:
         """Tell whether a URL is named, or it is too early for another visit to such a page."""
@@ -89,6 +90,11 @@ class StoreTable(RowTable):
         made = Learned(self._priors, self._site) if is_learned else load_policy(policy, profile, self._priors)
         super().__init__(self._stored_rows, made, profile, name)
 
+    @property
+    def is_visited(self) -> bool:
+        """Whether links that were never visited are left out."""
+        return self._excluded.unvisited
+
     def find(self, urls: Collection[str]) -> dict[str, KnownUrl]:
         """Look rows up by their URL, however it is written."""
         texts = {url: text for url in urls if (text := self._stored_url(url)) is not None}
@@ -117,7 +123,7 @@ class StoreTable(RowTable):
             if not (known.is_moved or self._excluded.leaves_out(known.digest, known.url, visit)):
                 place += 1
                 yield self._known_row(place, known)
-        for queued in self.store.history.unvisited():
+        for queued in () if self._excluded.unvisited else self.store.history.unvisited():
             if not self._excluded.leaves_out(queued.digest, queued.url):
                 place += 1
                 yield queued_row(place, queued)
@@ -173,7 +179,8 @@ class StoreTable(RowTable):
         left_out = Excluding(names, since)
         unusual = history.known_columns(UNUSUAL, only_unusual=True)
         reported = self._reporter()
-        usual, unvisited = reported(history.known_columns(USUAL)), reported(history.unvisited_columns())
+        usual = reported(history.known_columns(USUAL))
+        unvisited = reported(() if excluded.unvisited else history.unvisited_columns())
         return StoredTable(StoredColumns.of(usual, unusual, unvisited, left_out, Hosts(hosts)))
 
     def _reporter(self) -> Callable[[Iterable[Columns]], Iterator[Columns]]:

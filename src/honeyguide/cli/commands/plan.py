@@ -62,7 +62,9 @@ if TYPE_CHECKING:
 
 _EMPTY_FILES = "has no rows; give at least one URL"
 _EMPTY_STORE = "knows no URL yet; honeyguide crawl fills it"
+_UNVISITED_STORE = "has no visited page yet; honeyguide crawl fills it"
 _NOT_IN_FILES = "is not in the input; write it as it stands there"
+_NOT_VISITED = "is not ranked: it was never visited, and --visited is set"
 _NOT_IN_STORE = (
     "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it"
 )
@@ -79,9 +81,9 @@ class _PolicyName(click.Choice[str]):
     """A policy by name; entry points of other packages are searched only if the name is none of our own."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in OWN_POLICIES and value in policy_names():
-            return str(value)
-        return super().convert(value, param, ctx)
+        return click.Choice(OWN_POLICIES if value in OWN_POLICIES else policy_names()).convert(
+            value, param, ctx
+        )
 
 
 def policy_option(default: str | None, usual: str = "") -> Any:
@@ -97,6 +99,7 @@ class PlanOptions:
     store: str | None = option(
         "--store FILE", "Rank the URLs of a store instead: visited pages and queued links."
     )
+    visited: bool = option("--visited", "With --store: only pages that were visited, no queued links.")
     enqueue: bool = option("--enqueue", "Schedule the plan in the store, for crawl --due.")
     input_format: str | None = input_format_option()
     columns: Mapping[str, str] = column_option(*SIGNALS)
@@ -175,6 +178,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             row = session.find(options.explain)
             if row is None:
                 absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
+                absent = _NOT_VISITED if options.visited else absent
                 raise InputError(f"{shown(options.explain)} {absent}", file=session.name)
             record = session.explain(row, options.now)
             progress.stop()
@@ -186,12 +190,13 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
         found = session.ranker.plan(query)
         progress.stop()
         if not found.rows:
-            empty = _EMPTY_FILES if options.store is None else _EMPTY_STORE
+            in_store = _UNVISITED_STORE if options.visited else _EMPTY_STORE
+            empty = _EMPTY_FILES if options.store is None else in_store
             if rejected and rejected.rows:
                 rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
                 empty = f"{rows} wrong; see {', '.join(rejected.files)}"
             raise InputError(empty, file=session.name)
-        _warn(found)
+        _warn(found, session)
         _write_reports(options.reports, found, session, query)
         if file is not None:
             write_table(Path(file), written, map(plan_record, found.entries), PlanRecord)
@@ -221,7 +226,7 @@ def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> 
         note(f"{count_of(len(left), 'URL is', 'URLs are')} not scheduled, {why}; the first is {left[0]}")
 
 
-def _warn(plan: Plan) -> None:
+def _warn(plan: Plan, session: PlanSession) -> None:
     """Note rows that were read in an unexpected way (PLAN-1: the future counts as just now)."""
     if plan.future.rows:
         rows = count_of(plan.future.rows, "row has a time", "rows have times")
@@ -237,9 +242,8 @@ def _warn(plan: Plan) -> None:
         last = plan.entries[-1].scored.score.value
         same = sum(entry.scored.score.value == last for entry in plan.entries)
         what = "the last one ties" if same == 1 else f"the last {same:,} tie"
-        note(
-            f"{what} with {plan.tied:,} others at {number(last)}; the same score keeps the order of the input"
-        )
+        order = "order of the input" if session.stored is None else "order of the store"
+        note(f"{what} with {plan.tied:,} others at {number(last)}; the same score keeps the {order}")
     if plan.unremembered:
         note("so many URLs are not compared with each other: one that repeats may be ranked more than once")
 
@@ -259,6 +263,8 @@ def _check_source(files: tuple[str, ...], options: PlanOptions) -> None:
     if options.store is None:
         if options.enqueue:
             raise click.UsageError("--enqueue needs a --store to schedule the plan in.")
+        if options.visited:
+            raise click.UsageError("--visited is for a --store; a file has the rows that you want ranked.")
         check_kinds(files, options.input_format)
     elif options.input_format is not None or options.check_urls or options.on_error != "stop":
         raise click.UsageError("--input-format, --check-urls and --on-error are for files.")
@@ -369,8 +375,7 @@ def _write_reports(files: Sequence[str], plan: Plan, session: PlanSession, query
 
 
 def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple[str, str | None]]:
-    known = session.name if session.stored is None else f"--store {session.name}"
-    yield "Command", f"honeyguide plan {known}"
+    yield "Command", f"honeyguide plan {_source_of(session)}"
     yield "As of", iso(query.now.timestamp())
     yield "Policy", session.ranker.policy
     yield "Profile", f"{session.profile.name}, {session.profile.hash}"
@@ -378,6 +383,12 @@ def _facts(plan: Plan, session: PlanSession, query: PlanQuery) -> Iterator[tuple
     counts = {"Times in the future": plan.future, "Repeated": plan.repeated, "Dropped as dead": plan.dead}
     for what, count in counts.items():
         yield what, f"{count.rows:,}; the first is {count.first}" if count.rows else None
+
+
+def _source_of(session: PlanSession) -> str:
+    if session.stored is None:
+        return session.name
+    return f"--store {session.name}{' --visited' if session.stored.is_visited else ''}"
 
 
 def _limits(query: PlanQuery) -> Iterator[str]:
