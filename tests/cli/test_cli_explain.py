@@ -39,7 +39,7 @@ DOCS = "https://docs.example.org"
                 '  "asyncio.html" in main of https://docs.example.org/library, score 10\n',
                 "    +5 topic in anchor text",
                 "    +3 topic in URL",
-                "    -3 a score ends at 10\n    lane worth\n",
+                "    -3 limited to 10\n    lane worth\n",
                 ", 2 links from a seed.\n  worth 0.8",
                 'Its title is "asyncio".',
                 "The page scores 8; its links are followed.",

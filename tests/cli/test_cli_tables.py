@@ -16,6 +16,7 @@ import pytest
 from honeyguide.adapters.output import xlsx
 from honeyguide.adapters.output.tables import column_names
 from honeyguide.adapters.output.xlsx import read_xlsx, write_xlsx
+from honeyguide.cli.output import Column, print_table
 from honeyguide.core.records.fields import PageRecord, PickRecord, PlanRecord
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
@@ -191,3 +192,13 @@ def test_a_file_that_was_made_to_harm_is_refused(
 def test_a_compressed_list_keeps_its_columns(run: Run, folder: Path) -> None:
     (folder / "sites.csv.gz").write_bytes(gzip.compress(b"name,domain\nAcme,127.0.0.1:9\n"))
     assert json.loads(run("pick", "-i", "sites.csv.gz", *QUICK).stdout)["input"] == {"name": "Acme"}
+
+
+def test_no_line_of_a_table_ends_with_a_space(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(
+        (Column("Name"), Column("Reason")), [["a", "short"], ["b", "one\n  and\nthree, which is longer"]]
+    )
+    lines = capsys.readouterr().out.split("\n")
+    assert lines.pop() == ""
+    assert lines[-2:] == ["         and", "       three, which is longer"]
+    assert [line for line in lines if line != line.rstrip()] == []

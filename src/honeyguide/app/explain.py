@@ -168,7 +168,7 @@ def _point(text: str, profile: Profile) -> Record:
     rule, _, paid = text.rpartition(":")
     card = profile.cards.get("link")
     words = {r.id: r.reason for group in card.card.groups for r in group.rules} if card else {}
-    named = {**words, _BONUS: "found on a good page", "range": "a score ends at 10"}
+    named = {**words, _BONUS: "found on a good page", "range": "limited to 10"}
     reason = named.get(rule) or runs.rule_words(rule) or rule
     return {"rule": rule, "points": tidy(float(paid)), "reason": reason}
 

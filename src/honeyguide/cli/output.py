@@ -253,7 +253,10 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
     colors: Literal["auto"] | None = None if is_plain() else "auto"  # without, nothing is bold either
     console = Console(file=sys.stdout, color_system=colors, highlight=False, markup=False, emoji=False)
     console.width = max(console.width, sum(least) + _BETWEEN * (len(least) - 1))
-    console.print(table)
+    with console.capture() as shown:
+        console.print(table)
+    lines = shown.get().removesuffix("\n").split("\n")
+    sys.stdout.write("".join(f"{line.rstrip(' ')}\n" for line in lines))
 
 
 def _cell(text: str) -> Group:

@@ -158,6 +158,7 @@ def test_what_was_learnt_is_said_with_its_counts() -> None:
     assert said[0].startswith("worth 0.")
     assert said[1].endswith("by its points alone 0.6682")
     assert said[2].startswith("links with the topic in anchor+url: 2 of 3 relevant where 2.0 were expected:")
+    assert said[2].endswith(" to the log-odds of such links")
     rich = taught(PAGER, 0, (False, [9_000] * 30))
     assert "pages of a list like /posts/page/#: 20.0 promising links each, by the last 1" in rich.sentences(
         0, PAGER

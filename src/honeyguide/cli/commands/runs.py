@@ -282,7 +282,8 @@ def _write_pages(options: _PageOptions, profile: Profile | None = None, topic: s
         raise click.UsageError("--lists goes with --top; without it, lists are among the pages.")
     place = destination(options.file, options.output, ALL_FORMATS)
     if (options.chunks or options.content) and place[1] not in ("jsonl", "parquet"):
-        raise click.UsageError("Content needs JSON lines or Parquet: -o FILE.jsonl, -o FILE.parquet.")
+        named = "--chunks" if options.chunks else "--content"
+        raise click.UsageError(f"{named} needs JSON lines or Parquet: -o FILE.jsonl, -o FILE.parquet.")
     with rejected_options():
         topic = topic or topic_of_run(options.store, options.run)
         wish = ContentWish(options.content, options.markdown, topic=topic)

@@ -191,7 +191,8 @@ class Learner:
         if kind == "links":
             lift = self._lift(name) / UNIT
             where = "links without the topic" if name == "nothing" else f"links with the topic in {name}"
-            return f"{where}: {a // UNIT} of {n // UNIT} relevant where {b / UNIT:.1f} were expected: {lift:+.1f}"
+            found, expected = f"{a // UNIT} of {n // UNIT} relevant", f"{b / UNIT:.1f} were expected"
+            return f"{where}: {found} where {expected}: {lift:+.1f} to the log-odds of such links"
         if kind == "copies":
             return f"pages like {name}: {(n - a) // UNIT} of {n // UNIT} said nothing new"
         kind, _, shape = name.partition(" ")
