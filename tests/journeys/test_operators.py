@@ -132,6 +132,52 @@ def test_import_plan_and_a_watch_that_is_killed_keep_the_budget(server: Server, 
     )
 
 
+WRAPPER = """#!/bin/sh
+[ "$1" = crawl ] && set -- "$@" --allow-private --delay 0 {more}
+exec {python} -m honeyguide "$@"
+"""
+
+
+def run_script(folder: Path, more: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the script of the recipe as cron does, in a folder of its own; the crawl may visit this machine."""
+    found = re.search(r"\*\*`nightly.sh`\*\*\n+```sh\n(.*?)```", RECIPES.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    program = folder / "venv" / "bin" / "honeyguide"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(WRAPPER.format(more=more, python=sys.executable), "utf-8")
+    program.chmod(0o755)
+    script = folder / "nightly.sh"
+    script.write_text(found[1].replace("/opt/news", str(folder)), "utf-8")
+    return subprocess.run(
+        ["/bin/sh", str(script)],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin"},
+    )
+
+
+def test_the_script_of_the_recipe_visits_pages_again_and_says_how_the_crawl_ended(
+    server: Server, tmp_path: Path
+) -> None:
+    assert run_script(tmp_path).returncode == 1  # no store yet
+    assert not (tmp_path / "changed.csv").exists()
+    seeds = [f"http://127.0.0.1:{server.server_port}/page-{number}" for number in (1, 2)]
+    store = str(tmp_path / "news.db")
+    say("crawl", *seeds, "--traversal", "bfs", "--store", store, "--allow-private", "--delay", "0", "-q")
+    assert [path for path in server.log if path != "/robots.txt"] == ["/page-1", "/page-2"]
+    done = run_script(tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert server.log.count("/page-1") == server.log.count("/page-2") == 2
+    before = len(server.log)
+    (tmp_path / "changed.csv").unlink()
+    assert run_script(tmp_path, "--max-pages 1").returncode == 3
+    assert len([path for path in server.log[before:] if path != "/robots.txt"]) == 1
+    assert len((tmp_path / "changed.csv").read_text("utf-8").splitlines()) == 3  # a header, two new pages
+
+
 @pytest.mark.parametrize("name", ["honeyguide.service", "honeyguide.timer", "honeyguide-watch.service"])
 def test_the_units_of_the_recipes_are_units_and_their_options_exist(name: str) -> None:
     text = RECIPES.read_text("utf-8")
