@@ -1,19 +1,21 @@
 """The Markdown of a page in pieces for retrieval: by headings, each with the path of headings above it.
 
 Owns: where a text may be cut. Must not know: where the Markdown comes from. Start reading at `chunks_of`. A listing or a
-table is never cut, so a piece with one may be longer than was asked for; a paragraph is cut between words.
+table is never cut, so a piece with one may be longer than was asked for; a paragraph is cut between words. An item of a list
+that fits is in one piece; what follows in a longer one is moved to the left.
 """
 
 from __future__ import annotations
 
 import re
 from hashlib import blake2b
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.records.fields import SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from honeyguide.core.records import Record
     from honeyguide.core.records.fields import ChunkRecord
@@ -22,6 +24,9 @@ MIN_CHUNK, MAX_CHUNK = 100, 1_000_000  # characters of a chunk that may be asked
 _HEADING = re.compile(r"(#{1,6}) +(.*)")
 _FENCE = re.compile(r" *(`{3,}|~{3,})")
 _TABLE = re.compile(r" *\|")
+_LEAD = re.compile(r" *(?:[-*+] +|\d+[.)] +)?")  # what stands before the text of an item
+_GAP = "\n\n"
+_TINY = 8  # a piece is tiny if it has less than an eighth of the characters that it may have
 
 
 class _Block(NamedTuple):
@@ -59,25 +64,96 @@ def chunks_of(markdown: str, chars: int) -> Iterator[tuple[tuple[str, ...], str]
     [(('A',), 'One two.'), (('A', 'B'), '```\nx\n\ny\n```')]
     """
     path: list[tuple[int, str]] = []
-    parts: list[str] = []
+    section: list[_Block] = []
 
-    def piece() -> Iterator[tuple[tuple[str, ...], str]]:
-        if parts:
-            yield tuple(text for _, text in path), "\n\n".join(parts)
-            parts.clear()
+    def pieces() -> Iterator[tuple[tuple[str, ...], str]]:
+        for parts in _packed(_units(section, chars), chars):
+            yield tuple(text for _, text in path), "\n\n".join(_dedented(parts))
+        section.clear()
 
     for block in _blocks(markdown):
         heading = None if block.is_whole else _HEADING.fullmatch(block.text)
         if heading:
-            yield from piece()
+            yield from pieces()
             level = len(heading[1])
             path = [*(one for one in path if one[0] < level), (level, heading[2].strip())]
+        else:
+            section.append(block)
+    yield from pieces()
+
+
+def _packed(units: Iterable[str], chars: int) -> list[list[str]]:
+    """Put as many units into a piece as fit; a tiny piece gets the end of the one before it, or a listing that is too long anyway."""
+    pieces, sizes, tiny = list[list[str]](), list[int](), chars // _TINY
+    for unit in units:
+        size = len(unit) + len(_GAP)
+        if pieces and (sizes[-1] + size <= chars or (sizes[-1] < tiny and len(unit) > chars)):
+            pieces[-1].append(unit)
+            sizes[-1] += size
+        else:
+            pieces.append([unit])
+            sizes.append(len(unit))
+    for place, (before, piece) in enumerate(pairwise(pieces), 1):
+        while sizes[place] < tiny:
+            size = len(before[-1]) + len(_GAP)
+            if sizes[place - 1] - size < tiny or sizes[place] + size > chars:
+                break
+            piece.insert(0, before.pop())
+            sizes[place - 1 : place + 1] = sizes[place - 1] - size, sizes[place] + size
+    return pieces
+
+
+def _units(blocks: Sequence[_Block], chars: int) -> Iterator[str]:
+    """Give what pieces are made of: a block with all that is indented below it, such as a definition, if that fits.
+
+    Of one that is too long, the head stays with what comes next, and a long block is cut.
+    """
+    ends, place, head = _ends(blocks), 0, list[str]()
+    starts = list(accumulate((len(block.text) + len(_GAP) for block in blocks), initial=0))
+    while place < len(blocks):
+        text, end = blocks[place].text, ends[place]
+        if (
+            _length(head) + starts[end] - starts[place] <= chars
+        ):  # a gap more after the last block, and after the head
+            yield _GAP.join((*head, *(block.text for block in blocks[place:end])))
+            place, head = end, []
             continue
-        for text in (block.text,) if block.is_whole else _cut(block.text, chars):
-            if parts and sum(map(len, parts)) + 2 * len(parts) + len(text) > chars:
-                yield from piece()
-            parts.append(text)
-    yield from piece()
+        is_head = end > place + 1 and len(text) <= chars
+        if head and not (is_head and _length([*head, text]) <= chars):
+            yield _GAP.join(head)
+            head = []
+        if is_head:
+            head.append(text)
+        else:
+            yield from (text,) if blocks[place].is_whole else _cut(text, chars)
+        place += 1
+
+
+def _ends(blocks: Sequence[_Block]) -> list[int]:
+    """Give where the group of each block ends: before the next block that is not indented further."""
+    ends, open_ = [len(blocks)] * len(blocks), list[tuple[int, int]]()
+    for place, block in enumerate(blocks):
+        indent = _indent(block.text)
+        while open_ and open_[-1][0] >= indent:
+            ends[open_.pop()[1]] = place
+        open_.append((indent, place))
+    return ends
+
+
+def _dedented(parts: Sequence[str]) -> Iterator[str]:
+    """Move the parts of an item to the left if its beginning is in an earlier piece."""
+    indent = _indent(parts[0])
+    for part in parts:
+        indent = indent if _indent(part) >= indent else 0
+        yield re.sub(f"^ {{1,{indent}}}", "", part, flags=re.MULTILINE) if indent else part
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip(" "))
+
+
+def _length(parts: Sequence[str]) -> int:
+    return sum(map(len, parts)) + len(_GAP) * (len(parts) - 1)
 
 
 def _blocks(markdown: str) -> Iterator[_Block]:
@@ -112,14 +188,21 @@ def _closed(lines: list[str]) -> Iterator[_Block]:
 
 
 def _cut(text: str, chars: int) -> Iterator[str]:
-    """Cut a paragraph or a list: between lines where it has some, else between words; a longer word stays whole."""
+    """Cut a paragraph or a list: between lines where it has some, else between words; a longer word stays whole.
+
+    The rest of a line is as far from the left as the text of the line.
+    """
     while len(text) > chars:
         at = text.rfind("\n", 1, chars + 1)
-        at = at if at > 0 else text.rfind(" ", 1, chars + 1)
-        at = at if at > 0 else text.find(" ", chars)
+        lead = 0
+        if at <= 0:
+            lead = len(_LEAD.match(text)[0])  # type: ignore[index]  # it matches every text
+            at = text.rfind(" ", lead + 1, chars + 1)
+            at = at if at > 0 else text.find(" ", max(chars, lead + 1))
         if at <= 0:
             break
         yield text[:at].rstrip()
-        text = text[at:].strip("\n ")
-    if text:
+        rest = text[at:]
+        text = rest.strip("\n") if rest.startswith("\n") else " " * lead + rest.strip(" \n")
+    if text.strip():
         yield text
