@@ -35,6 +35,8 @@ These parameters mean the same everywhere:
 | `reject` | receives wrong rows; without it, a wrong row is an error |
 | `on_rows` | receives the name of each table, and how many of its rows were read |
 | `on_note` | receives notes, such as a sitemap that cannot be read |
+
+`Record` and `ChunkRecord` are dicts with the fields of a [record](records.md); `OnPage` is `Callable[[Record, PageAttachments], None]`, `Note` is `Callable[[str], None]`.
 """
 SAID_BY_NAME = 5  # words: a member with a shorter sentence is in the listing only
 

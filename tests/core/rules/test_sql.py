@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide import InputError, UrlSignals, load_profile, plan_sql, score_url
+from honeyguide import InputError, UrlSignals, load_profile, plan_file, plan_sql, score_url
 from honeyguide.cli.main import root
 
 NOW = datetime(2024, 6, 15, 8, 0, tzinfo=UTC)
@@ -295,3 +295,29 @@ def test_files_are_not_ranked_by_sql_and_dialects_are_known() -> None:
     assert "--sql ranks nothing" in told.stderr
     with pytest.raises(InputError, match="no dialect"):
         plan_sql("oracle")
+
+
+# --- the example of the guide ---
+
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "planning.md"
+
+
+def test_the_query_of_the_guide_gives_the_plan_of_a_file_that_is_sorted_by_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is no part of [dev]: tools/check_spark.py runs it")
+    monkeypatch.chdir(tmp_path)
+    text = GUIDE.read_text("utf-8")
+    head, *rows = text.partition("```csv\n")[2].partition("```")[0].splitlines()
+    rows += [f"https://tied.example/{number},1,,,,," for number in (3, 1, 2)]
+    code = text.partition("```text\nimport duckdb")[2].partition("```")[0]
+    *lines, last = f"import duckdb{code}".splitlines()
+    Path("known.csv").write_text("\n".join((head, *sorted(rows))) + "\n", "utf-8")
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)  # noqa: S102 - our own page
+    found = eval(last.replace(".show()", ".fetchall()"), names)  # noqa: S307 - as above
+    plan = plan_file("known.csv", top=100)
+    assert [row[:2] for row in found] == [
+        (entry.scored.url, entry.scored.score.value) for entry in plan.entries
+    ]
+    assert len(found) == len(rows) > 5
