@@ -256,7 +256,8 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
     with console.capture() as shown:
         console.print(table)
     lines = shown.get().removesuffix("\n").split("\n")
-    sys.stdout.write("".join(f"{line.rstrip(' ')}\n" for line in lines))
+    text = "".join(f"{line.rstrip(' ')}\n" for line in lines)  # each cell went through `line_for_people`
+    sys.stdout.write(text)
 
 
 def _cell(text: str) -> Group:
