@@ -164,7 +164,7 @@ class ColumnTable:
             self._count_levels(levels, part.scores[SCORE])
             self._count_future(future, part, query.now)
             ahead += self._count_ahead(query, part.scores)
-            scores = part.scores.select(PLACE, SCORE)
+            scores = part.scores[[PLACE, SCORE]]
             before, best = best, better_rows(best, scores if wanted is None else scores.filter(wanted), limit)
             same = same_as_last(before, best, part.scores[SCORE], same)
             if best is not before and isinstance(part.file, TextFile):
