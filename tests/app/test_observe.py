@@ -72,6 +72,32 @@ ROWS = [
 ]
 
 
+def test_the_relevance_of_urls_that_were_never_visited_ranks_them(tmp_path: Path) -> None:
+    rows = [
+        {"url": f"https://a.example/{name}", "topic_relevance": value}
+        for name, value in (("lo", 0.1), ("hi", 0.9))
+    ]
+    file, store = (
+        write(tmp_path / "known.jsonl", [*rows, {"url": "https://a.example/none"}]),
+        tmp_path / "s.db",
+    )
+    import_known(file, store)
+    found = [plan_store(store, now=NOW), plan_file(file, now=NOW, policy="learned")]
+    stored, by_file = ([(one.scored.url, one.scored.score) for one in plan.entries] for plan in found)
+    assert stored == by_file
+    assert [url.rpartition("/")[2] for url, _ in stored] == ["hi", "none", "lo"]
+
+
+def test_an_import_names_columns_that_are_probably_misspelt(tmp_path: Path) -> None:
+    notes: list[str] = []
+    file = write(tmp_path / "known.jsonl", [{"url": PAGE, "Last visit": "2024-01-01", "chnged": "yes"}])
+    import_known(file, tmp_path / "s.db", on_note=notes.append)
+    assert [note.partition("column ")[2] for note in notes] == [
+        "'Last visit' is not used; did you mean last_visited?",
+        "'chnged' is not used; did you mean changed?",
+    ]
+
+
 def test_a_file_becomes_a_store_that_plans_alike_by_the_rules(tmp_path: Path) -> None:
     file, store = write(tmp_path / "known.jsonl", ROWS), tmp_path / "s.db"
     found = import_known(file, store)

@@ -147,10 +147,10 @@ def test_a_round_is_told_when_it_is_over_and_for_itself() -> None:
         is_news = tally.end(replace(SPENT, number=number), 160.0)
         told += [tally.line(101.0)] * is_news
     assert [line.partition(";")[0] for line in told] == [
-        "round 2: 1 page visited, for the first time",
-        "round 3: 2 pages visited, all for the first time",
+        "round 2: 1 page visited, read for the first time",
+        "round 3: 2 pages visited, all read for the first time",
     ]
-    assert tally.summary(101.0) == "3 pages visited, all for the first time; 3 rounds, 1 s"
+    assert tally.summary(101.0) == "3 pages visited, all read for the first time; 3 rounds, 1 s"
 
 
 def test_a_watch_that_waits_says_so_in_a_pipe(start: Start, crawled: Path) -> None:

@@ -219,7 +219,7 @@ def revisit_words(verdicts: Mapping[str, int]) -> str:
     total, first = sum(verdicts.values()), verdicts.get("first", 0)
     visited = f"{count_of(total, 'page')} visited"
     if first == total:
-        return visited + (f",{' all' if total > 1 else ''} for the first time" if total else "")
+        return visited + (f",{' all' if total > 1 else ''} read for the first time" if total else "")
     unchanged = sum(verdicts.get(verdict, 0) for verdict in UNCHANGED)
     by_304 = verdicts.get("not-modified", 0)
     counts = {
@@ -227,7 +227,7 @@ def revisit_words(verdicts: Mapping[str, int]) -> str:
         f"unchanged{f' ({by_304:,} of them by 304)' if by_304 else ''}": unchanged,
         "gone": verdicts.get("gone", 0),
         "failed": verdicts.get("failed", 0),
-        "for the first time": first,
+        "read for the first time": first,
     }
     parts = [f"{count:,} {word}" for word, count in counts.items() if count]
     is_revisit = unchanged + counts["changed"] == total

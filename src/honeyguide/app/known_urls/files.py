@@ -159,6 +159,12 @@ class _FileRows:
                         self._reject(source.name, raw, error)
 
 
+def misspelt_columns(sources: Sequence[Source], fields: Sequence[str]) -> Iterator[str]:
+    """Name columns that are probably misspelt, of all that are read."""
+    for source in sources:
+        yield from _misspelt(source, _columns(source), fields)
+
+
 def _columns(source: Source) -> list[str]:
     """List the columns of a file, or the fields of its first row, by the names of signals."""
     if source.kind == "parquet":
@@ -170,22 +176,21 @@ def _columns(source: Source) -> list[str]:
 def _warnings(sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> Iterator[str]:
     """Name columns that are probably misspelt, and tables of which nothing but the URL is known."""
     for source, names in zip(sources, columns, strict=True):
-        for column, meant in _misspelt(names):
-            yield f"{source.name}: column {shown(column)} is not used; did you mean {meant}?"
+        yield from _misspelt(source, names, NAMES)
     named = [set(names) for names in columns if "url" in names]
     if named and not any(names & set(NAMES[1:]) for names in named):
         name = sources[0].name
         yield f"{name} has no column but url that is known, so all scores are equal: --column FIELD=NAME names others"
 
 
-def _misspelt(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find columns whose names are nearly those of signals that are missing."""
-    unread = [name for name in names if name not in NAMES]
+def _misspelt(source: Source, names: Sequence[str], fields: Sequence[str]) -> Iterator[str]:
+    """Name columns whose names are nearly those of fields that are missing."""
+    unread = [name for name in names if name not in fields]
     if not unread:
         return
     from difflib import get_close_matches  # only where a column is not read
 
-    missing = [name for name in NAMES if name not in names]
+    missing = [name for name in fields if name not in names]
     for name in unread[:_COMPARED_COLUMNS]:
         if near := get_close_matches(name.lower(), missing, 1, _SIMILAR):
-            yield name, near[0]
+            yield f"{source.name}: column {shown(name)} is not used; did you mean {near[0]}?"

@@ -19,7 +19,7 @@ from honeyguide.adapters.files.read import pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import RawRow, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
 from honeyguide.app.arguments import fields_of, moment_of, profile_of
-from honeyguide.app.known_urls.files import ZoneNote
+from honeyguide.app.known_urls.files import ZoneNote, misspelt_columns
 from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
 from honeyguide.core.crawl.placement import Placement, rank_of
@@ -30,6 +30,7 @@ from honeyguide.core.recrawl.priors import FIRST_PRIORS
 from honeyguide.core.recrawl.rate import Rate
 from honeyguide.core.recrawl.signals import class_of
 from honeyguide.core.recrawl.visits import next_known
+from honeyguide.core.rules.topic import SCALES
 from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.request import IMPORT, CrawlRequest, spec_of
@@ -79,6 +80,13 @@ class Known(NamedTuple):
         """How far it is from a hub; 0 if that is not known."""
         return self.signals.hub_depth or 0
 
+    @property
+    def score(self) -> float | None:
+        """What stands for the score of a link that was never visited: a plan takes the relevance from it."""
+        relevance = self.signals.topic_relevance
+        is_visited = self.signals.last_visited is not None
+        return None if is_visited or relevance is None else relevance * SCALES["link"]
+
 
 def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     store: Store | str | Path,
@@ -104,7 +112,7 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
         when, digest = moment_of(at, "at").timestamp(), seen.digest(parsed)
         visit = Visit(parsed.text, digest, when, status, relevance=relevance, kind=kind)
         with opened.transaction():
-            seen.queue([(parsed, digest, 0)])
+            seen.queue([(parsed, digest, 0, None)])
             entry = seen.after(visit, opened.history.get(digest), changed=changed)
             opened.history.adopt([] if entry is None else [entry])
         opened.flush()
@@ -123,7 +131,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Imported:
     """Bring known URLs of files into a store: each row says what is known of a URL, or with `changed` one visit to it.
 
-    The columns are those of `plan_file`.
+    The columns are those of `plan_file`. Of a URL without `last_visited`, the store keeps the relevance and the hub depth.
     """
     chosen, found = profile_of(profile), Imported()
     sources = sources_of(
@@ -131,6 +139,9 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     )
     if reject is not None:
         reject.expect([source.name for source in sources])
+    if on_note is not None:
+        for note in misspelt_columns(sources, FIELDS):
+            on_note(note)
     zones = ZoneNote(on_note)
     zones.tell_columns(sources)
     rows = _known(sources, reject, zones, chosen.scope.tracking)
@@ -139,7 +150,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         while batch := list(islice(rows, _BATCH)):
             with opened.transaction():
                 found.rows += len(batch)
-                found.new += taken.queue((one.url, one.digest, one.hub_depth) for one in batch)
+                found.new += taken.queue((one.url, one.digest, one.hub_depth, one.score) for one in batch)
                 learned = taken.take(batch)
                 found.learned += learned
                 found.ignored += sum(one.signals.last_visited is not None for one in batch) - learned
@@ -205,16 +216,16 @@ class _Import:
         """Give the identity of a URL."""
         return digest_of(url, self._scope.tracking)
 
-    def queue(self, urls: Iterable[tuple[Url, int, int]]) -> int:
-        """Queue URLs, each with its identity and hub depth; the first of a site is a seed. Returns how many are new."""
+    def queue(self, urls: Iterable[tuple[Url, int, int, float | None]]) -> int:
+        """Queue URLs, each with its identity, hub depth and score; the first of a site is a seed. Returns how many are new."""
         found: dict[int, Discovered] = {}
-        for url, digest, hub_depth in urls:
+        for url, digest, hub_depth, score in urls:
             site = self._scope.area(url.site)
             is_first = site not in self._sites
             if is_first:
                 self._sites.add(site)
                 self._queue.add_site(site)
-            place = (self._rank, "broad", 0.0, None, 0)
+            place = (self._rank, "broad", 0.0, score, 0)
             queued = Discovered(url, digest, url.site, *place, hub_depth=hub_depth, is_seed=is_first)
             found.setdefault(digest, queued)
         return self._queue.add(list(found.values()))

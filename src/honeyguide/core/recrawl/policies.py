@@ -175,14 +175,16 @@ class Learned:
                 yield ValuePart("discovery", values[1], text)
 
     def _evidence(self, page: PageState) -> str:
-        """Say what the rate was learned from; a page is fast if it overruled the rate of its siblings."""
+        """Say what the rate was learned from; a page is fast if it overruled the rate of its siblings.
+
+        The first visit compares nothing; if others could not either, such as imported ones, the sentence says so.
+        """
         if not page.compared or page.rate is None:
             return ""
         siblings = self.priors.of(page.host, page.page_class).mean_interval_h
         is_fast = page.changes > SURPRISES and page.rate.mean_interval_h * FAST < siblings
-        visits = (
-            f"changed at {page.changes:,} of {page.compared:,} visits{': a fast page' if is_fast else ''}"
-        )
+        compared = "" if page.compared >= page.visits - 1 else "compared "
+        visits = f"changed at {page.changes:,} of {page.compared:,} {compared}visits{': a fast page' if is_fast else ''}"
         return f" ({visits}{f'; {FORGOTTEN}' if page.has_forgotten else ''})"
 
 
