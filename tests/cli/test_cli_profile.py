@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.testing import Result
+
+    from honeyguide import Profile
+    from honeyguide.core.rules.language import Rule
 
     Run = Callable[..., Result]
 
@@ -92,6 +96,72 @@ def test_init_writes_a_profile_that_is_ok(run: Run, extends: str) -> None:
     assert checked.stderr.count("Note") == 1  # every word in it is used
     advised = result.stderr.strip().partition("honeyguide ")[2].split()
     assert run(*advised).exit_code == 0
+
+
+_COMMENTED = r"# (?=[a-z_]+ = |\[)"
+
+
+def _examples(text: str) -> list[str]:
+    """Find the examples of a starter profile: lines of TOML that follow each other in comments."""
+    return re.findall(rf"(?m)(?:^{_COMMENTED}.*\n)+", text)
+
+
+def _with(text: str, example: str) -> Profile:
+    Path("tried.toml").write_text(
+        text.replace(example, re.sub(rf"(?m)^{_COMMENTED}", "", example), 1), "utf-8"
+    )
+    return load_profile("tried.toml")
+
+
+@pytest.mark.parametrize("extends", bundled_profiles())
+def test_each_example_of_a_new_profile_loads_alone_and_changes_it(run: Run, extends: str) -> None:
+    text = run("profile", "init", "mine", "--extends", extends, "-o", "-").stdout
+    Path("mine.toml").write_text(text, "utf-8")
+    unchanged = load_profile("mine.toml").hash
+    found = _examples(text)
+    same = [example for example in found if _with(text, example).hash == unchanged]
+    assert not [example for example in same if example.startswith("# [")]  # words may be those of the parent
+    picks = {"[want]", "[never]", "[strategy.portfolio]", "[[filter]]", "[[scorecard.worth.group]]"}
+    crawls = {"[[skip]]", "[[scorecard.link.group]]"}
+    heads = {example.partition("\n")[0].removeprefix("# ") for example in found}
+    assert heads >= (picks if load_profile(extends).strategies else crawls)
+
+
+def test_the_examples_for_picks_do_what_they_say(run: Run) -> None:
+    text = run("profile", "init", "mine", "-o", "-").stdout
+    want, never, cap, prices, points = _examples(text)[-5:]
+    assert [rule.reason for rule in _with(text, want).strategies["portfolio"].wants.rules] == ["wanted: team"]
+    rejected = {"/blog": "never", "/careers": "never"}
+    _with(text, never)
+    said = map(json.loads, run("select", "--demo", "--profile", "tried.toml").stdout.splitlines())
+    known = {"/" + one["url"].rpartition("/")[2]: (one["rejected"] or {}).get("rule") for one in said}
+    assert {path: known[path] for path in rejected} == rejected
+    parent = load_profile("company")
+    assert _with(text, cap).strategies["portfolio"].cap == parent.strategies["portfolio"].cap + 2
+    assert [rule.id for rule in _with(text, prices).filters.rules][-1] == "no-prices"
+    old, new = ({rule.id: rule for rule in _rules(one)} for one in (parent, _with(text, points)))
+    (changed,) = (name for name in old if old[name] != new[name])
+    assert new[changed] == replace(old[changed], points=2 * old[changed].points)
+    assert (
+        f"# The points of one rule, by its id: `{changed}` pays {old[changed].points:g} for pages of" in text
+    )
+
+
+def _rules(profile: Profile) -> list[Rule]:
+    return [rule for group in profile.cards["worth"].card.groups for rule in group.rules]
+
+
+def test_the_examples_fit_a_parent_of_ones_own(run: Run) -> None:
+    Path("parent.toml").write_text(
+        'schema = 1\nextends = "company"\nname = "parent"\ndescription = "x"\npage_cap = 1000\n'
+        'replace = ["scorecard.worth"]\n[[scorecard.worth.group]]\nname = "any"\nmode = "all"\n'
+        'rules = [{ id = "any", reason = "a page", when = {} }]\n',
+        "utf-8",
+    )
+    text = run("profile", "init", "mine", "--extends", "./parent.toml", "-o", "-").stdout
+    assert all(_with(text, example) for example in _examples(text))
+    assert "# cap = 1000\n" in text
+    assert '# rules = [{ id = "any", points = 10 }]\n' in text
 
 
 def test_the_words_of_a_new_profile_matter(run: Run) -> None:

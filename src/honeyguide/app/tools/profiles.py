@@ -17,6 +17,7 @@ from honeyguide.adapters.output.write import check_regular, replacing, unwritabl
 from honeyguide.app.tools.evaluate import figures, sentence
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
+from honeyguide.config.shapes import MAX_CAP
 from honeyguide.core.pick.learn import LEARNED, learned_rules
 from honeyguide.core.records import SCHEMA
 from honeyguide.core.text.printable import tidy
@@ -79,21 +80,38 @@ def start_profile(name: str, extends: str) -> tuple[str, tuple[str, ...]]:
     words = "".join(text for term, text in _TERMS.items() if term in table.get("terms", {}))
     words = re.sub("(?m)^(?=[a-z])", "# ", words)  # as it stands, the profile decides as its parent does
     query = _QUERY if parent.strategies else ""
-    rule = "".join(_rule_examples(table, extends))
-    text = _HEAD.format(name=name, extends=json.dumps(extends)) + query + _OWN_WORDS + words + rule
+    head = _HEAD.format(name=name, extends=json.dumps(extends))
+    text = head + query + _OWN_WORDS + words + "".join(_examples(table, extends))
     return text, tuple(parent.strategies)
 
 
-def _rule_examples(table: Record, extends: str) -> Iterator[str]:
-    """Show how one rule of the first strategy's card is changed, in comments."""
+def _examples(table: Record, extends: str) -> Iterator[str]:
+    """Show in comments what people change first: for picks if the profile has a strategy, else for crawls."""
     strategies = table.get("strategy", {})
-    strategy = "portfolio" if "portfolio" in strategies else next(iter(strategies), None)
-    if strategy is not None:
-        card = strategies[strategy]["card"]
-        group = table["scorecard"][card]["group"][0]
-        rule = group["rules"][-1]
-        known = {"card": card, "group": group["name"], "rule": rule["id"], "points": rule.get("points", 0)}
-        yield _RULE.format(extends=extends, strategy=strategy, **known)
+    name = "portfolio" if "portfolio" in strategies else next(iter(strategies), None)
+    if name is None:
+        yield _SKIP
+        yield from _rule_example(table, "link", "of links in a crawl", extends)
+        return
+    strategy = strategies[name]
+    yield _PICKED.format(strategy=name, cap=strategy["cap"], more=min(strategy["cap"] + 2, MAX_CAP))
+    yield from _rule_example(table, strategy["card"], f"of the strategy `{name}`", extends)
+
+
+def _rule_example(table: Record, card: str, of: str, extends: str) -> Iterator[str]:
+    """Show how a rule of a card pays other points: one for a single kind of pages if the first group has any."""
+    group = table["scorecard"][card]["group"][0]
+    alone = [rule for rule in group["rules"] if _is_of_one_kind(rule)]
+    for rule in alone[-1:] or group["rules"][:1]:
+        points = rule.get("points", 0)
+        known = {"rule": rule["id"], "points": tidy(points), "changed": tidy(2 * points or 10)}
+        about = " for pages of one kind" if alone else ""
+        yield _RULE.format(card=card, group=group["name"], of=of, about=about, extends=extends, **known)
+
+
+def _is_of_one_kind(rule: Record) -> bool:
+    when = rule.get("when", {})
+    return set(when) == {"bucket"} and isinstance(when["bucket"].get("is"), str)
 
 
 def write_profile(path: Path, text: str, *, force: bool) -> None:
@@ -150,12 +168,38 @@ _OWN_WORDS = """
 # Words that rules refer to as $name. Take the # away to replace the inherited list; NAME.add = [...] adds words to it.
 [terms]
 """
+_PICKED = """
+# Pages that every pick is to have: kinds of pages, or words of their link texts and addresses. A wanted page may replace a better one.
+# [want]
+# pages = ["team"]
+
+# Pages that no pick has, named in the same way:
+# [never]
+# pages = ["careers", "blog"]
+
+# The most pages of a site that the strategy `{strategy}` takes: {cap} as inherited.
+# [strategy.{strategy}]
+# cap = {more}
+
+# A filter rejects links before they are scored; this one reads the words of the last part of the address.
+# [[filter]]
+# id = "no-prices"
+# reason = "about prices"
+# when = {{ slug = {{ word = ["price*", "pricing", "fees"] }} }}
+"""
+_SKIP = """
+# Links that a crawl does not follow; this rule reads the words of the last part of the address.
+# [[skip]]
+# id = "no-prices"
+# reason = "about prices"
+# when = { slug = { word = ["price*", "pricing", "fees"] } }
+"""
 _RULE = """
-# One rule of a card, by its id: what is not named stays as it is. honeyguide profile show {extends} lists cards, groups and rules;
-# this is a rule of the strategy `{strategy}`:
+# The points of one rule, by its id: `{rule}` pays {points}{about} as inherited. Its condition and all other rules stay as they are.
+# honeyguide profile show {extends} --format json lists cards, groups and rules; this is the card {of}.
 # [[scorecard.{card}.group]]
 # name = "{group}"
-# rules = [{{ id = "{rule}", points = {points} }}]
+# rules = [{{ id = "{rule}", points = {changed} }}]
 """
 _TERMS = {
     "trade_words": """\
