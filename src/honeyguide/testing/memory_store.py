@@ -8,6 +8,7 @@ Owns: `MemoryStore`. For tests, and for short crawls without a file. Must not kn
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, assert_never
 
@@ -62,7 +63,7 @@ class MemoryQueue(MemoryRun):
     def __init__(self, data: MemoryRun, store: MemoryStore) -> None:
         self.__dict__.update(data.__dict__)  # one run, however many workers: everything in it is shared
         self._worker, self._workers, self._states = store.worker, store.workers, store.runs.states
-        self._history = store.history
+        self._history, self._data = store.history, data
 
     def claim(self, request: ClaimRequest) -> Claimed:
         self._sweep(request.now)
@@ -155,6 +156,8 @@ class MemoryQueue(MemoryRun):
         self._workers[self._worker] = max(self._workers.get(self._worker, 0.0), until)
         self._register(now)
         state = self._states[self._worker] = self._states[self._worker]._replace(seen_at=now, pages=pages)
+        run = self._data.run
+        self._data.run = replace(run, updated_at=max(run.updated_at, now))
         return Heartbeat(is_held, state.is_stopping)
 
     def _register(self, now: float) -> None:

@@ -157,6 +157,13 @@ class WorkersContract(StoreSuite):
         assert not one.renew(701.0, 1301.0).is_held
         assert one.renew(702.0, 1302.0).is_held  # as a new worker, which holds nothing
 
+    def test_a_heartbeat_tells_when_a_run_was_last_worked_on(self) -> None:
+        one, other = self.begin(found("/a"))
+        one.claim(ask(0.0))
+        one.renew(1_700_000_000.0, 1_700_000_600.0)
+        other.renew(1_600_000_000.0, 1_600_000_600.0)  # times only grow, whatever the clock says
+        assert [run.updated_at for run in other.runs.list()] == [1_700_000_000.0]
+
     def test_workers_are_listed_and_asked_to_stop(self) -> None:
         one, other = self.begin(found("/a"), found("/b"))
         one.claim(ask(0.0))

@@ -79,6 +79,9 @@ SELECT id FROM worker WHERE token = $1;
 -- name: heartbeat
 UPDATE worker SET seen_at = greatest(seen_at, $1), expires_at = greatest(expires_at, $2), run = $3, pages = $4 WHERE id = $5 RETURNING is_stopping;
 
+-- name: progress
+UPDATE run SET updated_at = greatest(updated_at, $1) WHERE id = $2;
+
 -- name: expire
 -- Whoever is silent for too long is gone: from here on its heartbeats and its claims find no row.
 DELETE FROM worker WHERE expires_at <= $1 AND id <> $2 RETURNING id;

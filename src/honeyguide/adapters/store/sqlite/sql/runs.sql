@@ -75,6 +75,9 @@ SELECT id FROM worker WHERE token = ?;
 -- name: heartbeat
 UPDATE worker SET seen_at = max(seen_at, ?), expires_at = max(expires_at, ?), run = ?, pages = ? WHERE id = ? RETURNING is_stopping;
 
+-- name: progress
+UPDATE run SET updated_at = max(updated_at, ?) WHERE id = ?;
+
 -- name: expire
 DELETE FROM worker WHERE expires_at <= ? AND id != ? RETURNING id;
 
