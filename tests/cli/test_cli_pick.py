@@ -210,6 +210,14 @@ def test_an_error_is_one_sentence_and_leaves_nothing(
     assert sorted(folder.iterdir()) == before
 
 
+def test_a_list_in_another_encoding_is_refused_before_its_names_are_damaged(run: Run) -> None:
+    Path("list.csv").write_bytes("name;website\nZürich AG;a.example\n".encode("cp1252"))
+    result = run("pick", "-i", "list.csv", "-o", "picks.jsonl")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: list.csv line 2: is not UTF-8; save the file as UTF-8\n"
+    assert not Path("picks.jsonl").exists()
+
+
 # --- files ---
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import TYPE_CHECKING
 
@@ -127,11 +128,6 @@ def test_a_bad_row_in_the_middle(tmp_path: Path, row: str, text: str, problem: s
     assert rows[1].problem.startswith(problem)
 
 
-def test_a_row_in_another_encoding_spoils_no_other(tmp_path: Path) -> None:
-    rows = read(tmp_path, b"name,url\nM\xfcller,a.example\nB,m\xfcller.example\nC,c.example\n", "a.csv")
-    assert [row.problem for row in rows] == ["", "is not UTF-8", ""]
-
-
 @pytest.mark.parametrize(
     "line",
     ["{", "5", "null", "[1]", '{"name": "x"}', '{"url": null}', '{"url": 5}', "[" * 100_000, "9" * 5000],
@@ -144,6 +140,53 @@ def test_a_bad_line_of_json(tmp_path: Path, line: str) -> None:
 
 def test_blank_rows_are_no_rows(tmp_path: Path) -> None:
     assert texts(read(tmp_path, 'url,name\n\n,\n"",""\na.example,A\n  \n', "a.csv")) == ["a.example"]
+
+
+# --- files in another encoding: whatever is damaged, names of other columns too, nothing is read ---
+
+WRONG = "is not UTF-8; save the file as UTF-8"
+HALF = codecs.BOM_UTF16_LE + "url\na.example\n".encode("utf-16-le") + b"\x00\xd8\n\0"
+CYRILLIC = "<urlset><!-- мир --><url><loc>http://a.example/</loc></url></urlset>".encode("cp1251")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line", "words"),
+    [
+        ("a.csv", b"name;website\r\nA;a.example\r\nZ\xfcrich AG;b.example\r\n", 3, WRONG),
+        ("a.csv", b"\xef\xbb\xbfurl\n\xfc", 2, WRONG),
+        ("a.csv", b"name,url\rZ\x9frich,a.example\r", 2, WRONG),
+        ("a.tsv", b"url\tname\na.example\tM\xfcller\n", 2, WRONG),
+        ("list", b"a.example\n\n# Z\xfcrich\nb.example\n", 3, WRONG),
+        ("a.jsonl", b'{"url": "a.example", "name": "\xfc"}\n', 1, WRONG),
+        ("a.md", b"# Sites\n\n[Z\xfcrich](http://a.example)\n", 3, WRONG),
+        ("a.xml", SITEMAP.replace("acme", "\u00e4").encode("latin-1"), 1, WRONG),
+        (
+            "a.xml",
+            b"<?xml version='1.0' encoding='gb18030'?>\n" + CYRILLIC[:21] + b"\xff",
+            2,
+            "the file declares",
+        ),
+        ("a.csv", HALF, 3, "is broken UTF-16; save the file as UTF-8"),
+    ],
+)
+def test_a_list_in_another_encoding_is_refused(
+    tmp_path: Path, name: str, content: bytes, line: int, words: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content, name)
+    assert str(caught.value).startswith(f"{tmp_path / name} line {line}: ")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a.xml", "list"])
+def test_a_sitemap_is_read_in_the_encoding_that_it_declares(tmp_path: Path, name: str) -> None:
+    declared = b"<?xml version='1.0' encoding='windows-1251'?>" + CYRILLIC
+    assert texts(read(tmp_path, declared, name)) == ["http://a.example/"]
+
+
+def test_a_character_that_another_program_lost_is_no_error_of_the_file(tmp_path: Path) -> None:
+    rows = read(tmp_path, "name,url\nZ\ufffdrich,a.example\nB,\ufffd.example\n", "a.csv")
+    assert [row.problem for row in rows] == ["", "has a broken character in it"]
 
 
 # --- files that cannot be read: one sentence ---
@@ -307,4 +350,6 @@ def test_a_stray_nul_spoils_its_own_row(tmp_path: Path) -> None:
     file = tmp_path / "n.csv"
     file.write_bytes(b"domain\na.example\nb\0c.example\nd.example\n")
     rows = read_sites(str(file))
-    assert [(row.line, row.problem) for row in rows] == [(2, ""), (3, "is not UTF-8"), (4, "")]
+    assert [(row.line, row.problem) for row in rows] == [
+        (2, ""), (3, "has a broken character in it"), (4, ""),
+    ]  # fmt: skip

@@ -167,7 +167,7 @@ def _decoded(data: bytes, name: str, number: int) -> str:
     try:
         return data.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        line = number + data.count(b"\n", 0, error.start)
+        line = number + error.object.count(b"\n", 0, error.start)  # which is without the byte-order mark
         raise InputError("is not UTF-8; save the file as UTF-8", file=f"{name} line {line}") from None
 
 

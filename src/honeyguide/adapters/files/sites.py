@@ -45,6 +45,8 @@ _DELIMITERS = (",", ";", "\t")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _MARKDOWN = re.compile(r"\]\((?:https?:)?//", re.IGNORECASE)
+_BROKEN = {"utf-8-sig": "is not UTF-8", "utf-8": "is not UTF-8", "utf-16": "is broken UTF-16"}
+_DECLARED_BYTES = 1_000  # of a sitemap, in which its encoding may be named
 _NO_TRACKING = Tracking()
 
 
@@ -116,7 +118,7 @@ def _problem(site: str) -> str:
     if len(site) > MAX_SITE_CHARS:
         return f"is longer than {MAX_SITE_CHARS:,} characters"
     if "\ufffd" in site:
-        return "is not UTF-8"
+        return "has a broken character in it"
     scheme = _SCHEME.match(site)
     if scheme and scheme[1].lower() not in ("http", "https"):
         return f"is no web address: {shown(scheme[1])} is neither http nor https"
@@ -142,26 +144,43 @@ def _too_many(path: str) -> InputError:
 
 
 def _text_rows(data: bytes, kind: str, path: str, column: str | None) -> Iterator[SiteRow]:
-    text = _decoded(data)
+    codec = _codec_of(data, kind)
+    text = data.decode(codec, "replace")
     if text.count("\0") > text.count("\n"):
         what = "is not a text file; give text, CSV, JSON lines, Parquet, Markdown or a sitemap"
         raise InputError(what, file=name_of(path))
     if not text.strip():
         raise InputError("is empty; give at least one site", file=name_of(path))
+    if "\ufffd" in text:
+        _check_encoding(data, codec, path)
     return _READERS[kind](text.replace("\0", "\ufffd"), path, column)  # one bad character spoils one row
 
 
-def _decoded(data: bytes) -> str:
-    """Decode UTF-8, or the UTF-16 that spreadsheets export; a broken character spoils only its own row."""
+def _codec_of(data: bytes, kind: str = "") -> str:
+    """Tell the encoding: UTF-8, the UTF-16 that spreadsheets export, or what a sitemap declares."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace")
-    return data.decode("utf-8-sig", "replace")
+        return "utf-16"
+    if kind != "sitemap":
+        return "utf-8-sig"
+    from honeyguide.adapters.html.charset import codec_of_xml  # see _markdown
+
+    return codec_of_xml(data[:_DECLARED_BYTES].lstrip()) or "utf-8-sig"
+
+
+def _check_encoding(data: bytes, codec: str, path: str) -> None:
+    """Raise an error for the first line that is not in the encoding: its names would come out damaged."""
+    try:
+        data.decode(codec)
+    except UnicodeDecodeError as error:
+        line = len(_lines(error.object[: error.start].decode(codec, "ignore")))
+        what = _BROKEN.get(codec, "is not in the encoding that the file declares")
+        raise InputError(f"{what}; save the file as UTF-8", file=f"{name_of(path)} line {line}") from None
 
 
 def _kind_of(data: bytes, column: str | None) -> str:
     if data.startswith(b"PAR1"):
         return "parquet"
-    start = _decoded(data[:65_536])
+    start = data[:65_536].decode(_codec_of(data), "replace")
     stripped = map(str.strip, start.splitlines())
     first = next((line for line in stripped if line and not line.startswith("#")), "")
     if first.startswith("<"):
