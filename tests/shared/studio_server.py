@@ -119,8 +119,10 @@ def opened(folder: Path, database: str | None = None) -> Iterator[Client]:
     def work() -> None:
         asyncio.set_event_loop(loop)
         with ExitStack() as stack:
-            answers = stack.enter_context(opened_answers(str(folder / "kept.db"), keeps=False, replays=True))
-            studio = Studio(Sources(database or named("store.db"), named("picks.jsonl"), WhatIf(answers)))
+            sources = Sources(database or named("store.db"), named("picks.jsonl"))
+            if kept := named("kept.db"):
+                sources.what_if = WhatIf(stack.enter_context(opened_answers(kept, keeps=False, replays=True)))
+            studio = Studio(sources)
             found.append(studio)
             tasks.append(loop.create_task(serve(studio, lambda _: ready.set())))
             with suppress(asyncio.CancelledError):  # the test ends it so

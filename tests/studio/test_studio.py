@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import http.client
 import json
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 from bench import large_store
+from click.testing import CliRunner
 from studio_server import Client, Made, make, opened, run
 
 from honeyguide.adapters.store.common import browse
@@ -24,8 +27,12 @@ from honeyguide.app.views.stores import (
     read_summary,
 )
 from honeyguide.app.views.what_if import WhatIf, toml_text
+from honeyguide.cli.main import root
+from honeyguide.errors import InputError
+from honeyguide.studio import picks
 from honeyguide.studio.saving import unsaved
 from honeyguide.studio.server import EVENTS, POSTS, VIEWS
+from honeyguide.studio.shell import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +149,70 @@ def test_what_pages_say_is_text(browser: Client, path: str) -> None:
 def test_every_view_has_a_twin_in_json(browser: Client, path: str) -> None:
     name, _, query = path.partition("?")
     assert browser.json(f"{'/index' if name == '/' else name}.json?{query}")
+
+
+@pytest.mark.parametrize("name", ["picks.csv", "picks.xlsx", "picks.csv.gz", "pages.jsonl"])
+def test_a_file_without_the_links_of_sites_is_refused_before_the_studio_opens(
+    made: Made, tmp_path: Path, name: str
+) -> None:
+    file = made.folder / name if name == "pages.jsonl" else tmp_path / name
+    if name.startswith("picks"):
+        table = tmp_path / name.removesuffix(".gz")
+        run("pick", made.address, "--replay", f"{made.folder}/kept.db", "--quiet", "-o", str(table))
+        if name.endswith(".gz"):
+            file.write_bytes(gzip.compress(table.read_bytes()))
+    asked = ("studio", "--no-open", "--store", f"{made.folder}/store.db", "--picks", str(file))
+    result = CliRunner().invoke(root, asked, prog_name="honeyguide")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert result.stderr.endswith(
+        "has no links of homepages; give JSON lines or Parquet that honeyguide pick wrote\n"
+    )
+
+
+def test_picks_in_parquet_are_those_in_json_lines(made: Made, tmp_path: Path) -> None:
+    pytest.importorskip("polars")  # an extra
+    files = [str(tmp_path / f"picks.{ending}") for ending in ("jsonl", "parquet")]
+    shown = []
+    for file in files:
+        kept = ("--replay", f"{made.folder}/kept.db", "--no-timings", "--quiet")
+        run("pick", made.address, *kept, "-o", file)
+        picks.check_picks(file)
+        shown.append(asyncio.run(picks.records(Sources(picks=file))))
+    assert shown[0] == shown[1]
+    assert shown[0][0]["candidates"]
+
+
+def test_parquet_of_another_kind_is_refused_when_it_is_looked_at(made: Made, tmp_path: Path) -> None:
+    pytest.importorskip("polars")  # an extra
+    pages = str(tmp_path / "pages.parquet")
+    run("export", "pages", "--store", f"{made.folder}/store.db", "-o", pages)
+    with pytest.raises(InputError, match=r"pages\.parquet: has no links of homepages"):
+        asyncio.run(picks.records(Sources(picks=pages)))
+
+
+@pytest.mark.parametrize(
+    ("path", "needed"),
+    [
+        ("/pick", "--picks"),
+        ("/pick/find.json?search=about", "--keep"),
+        ("/what-if.json", "--keep"),
+        ("/crawl.json", "--store"),
+        ("/why.json?url=/contact.html", "--store"),
+        ("/plan.json", "--store"),
+    ],
+)
+def test_a_view_of_what_is_not_open_says_which_option_it_needs(
+    tmp_path: Path, path: str, needed: str
+) -> None:
+    with opened(tmp_path) as browser:
+        status, _, text = browser.ask(path, Cookie=browser.cookie)
+    assert status == 400
+    assert re.search(rf"this view needs [^;]*{needed} FILE", text)
+
+
+def test_a_title_has_the_name_of_the_studio_once(browser: Client) -> None:
+    assert "<title>Honeyguide studio</title>" in browser.get("/")
+    assert "<title>Pick – Honeyguide studio</title>" in browser.get("/pick")
 
 
 def test_a_site_has_picks_and_all_candidates_with_their_rules(browser: Client, made: Made) -> None:

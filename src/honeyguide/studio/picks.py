@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 from html import escape
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.app.tools.results import read
@@ -17,9 +19,11 @@ from honeyguide.report import html
 from honeyguide.report.pick import PickReport
 from honeyguide.report.sheet import clean, figure, noun, objects, read_row
 from honeyguide.studio.saving import label_bar, label_buttons
-from honeyguide.studio.shell import View, badge, linked, nothing, outward, table, text, url_of
+from honeyguide.studio.shell import NAME, View, badge, linked, nothing, outward, table, text, url_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aiohttp import web
 
     from honeyguide.app.views.ways_in import Way
@@ -37,6 +41,10 @@ _NEVER = (
     "duplicate",
     "replaced",
 )  # no rule of a profile lets these in
+_NO_LINKS = "has no links of homepages; give JSON lines or Parquet that honeyguide pick wrote"
+_NO_PICKS = "this view needs --picks FILE, records of honeyguide pick, or --keep FILE; start the studio with one of them"
+_READ_ONCE = (".parquet", ".pq")
+_PICKED = {"site", "selected", "candidates"}
 _NEEDED = (
     "site",
     "status",
@@ -98,7 +106,7 @@ async def home(sources: Sources, _request: web.Request) -> View:
     data = {name: has for name, _, has, _, _ in rows}
     lead = '<p class="lead">Look at what was picked, crawled and planned, ask why, and try other rules.</p>'
     return View(
-        "Honeyguide studio",
+        NAME,
         data,
         f'{lead}{find_form(sources, is_large=True)}<ul class="ways home">{cards}</ul>',
     )
@@ -211,18 +219,32 @@ async def records(sources: Sources) -> list[Record]:
     """Give the records of the picks file, or those of the kept pages."""
     if sources.rows is None and sources.picks is not None:
         path = sources.picks
-        sources.rows = await asyncio.to_thread(lambda: [_smaller(record) for record in read(path)])
+        sources.rows = await asyncio.to_thread(lambda: [_smaller(record, path) for record in _read(path)])
     elif sources.rows is None:
-        trial = sources.the_trial()
+        if sources.what_if is None:
+            raise InputError(_NO_PICKS)
+        trial = sources.what_if
         sources.rows = [_smaller(await trial.record_before(site)) for site in trial.sites[:MAX_SITES]]
     return sources.rows
 
 
-def _smaller(record: Record) -> Record:
-    if "site" not in record:
-        raise InputError(
-            "is no file of picks: a record has no site; give what honeyguide pick -o has written"
-        )
+def check_picks(path: str) -> None:
+    """Refuse a file that has no picks with their links; a pipe and Parquet, which are read only once, when they are looked at."""
+    if path.lower().endswith(_READ_ONCE) or not Path(path).is_file():
+        return
+    for record in islice(_read(path), 1):
+        _smaller(record, path)
+
+
+def _read(path: str) -> Iterator[Record]:
+    if path.lower().endswith((".csv", ".xlsx")):  # without the links, it would seem that a site has none
+        raise InputError(_NO_LINKS, file=path)
+    return read(path)
+
+
+def _smaller(record: Record, path: str = "") -> Record:
+    if not record.keys() >= _PICKED:
+        raise InputError(_NO_LINKS, file=path)
     return {name: record.get(name) for name in _NEEDED}
 
 

@@ -221,7 +221,9 @@ def _as_file(text: str, kind: str) -> Handler:
 
 
 async def serve(studio: Studio, on_ready: Callable[[str], None]) -> None:
-    """Serve until cancelled; `on_ready` gets the address when it can be opened."""
+    """Serve until cancelled; `on_ready` gets the address when it can be opened. A file that has no picks is refused before."""
+    if studio.sources.picks is not None:
+        await asyncio.to_thread(picks.check_picks, studio.sources.picks)
     gc.set_threshold(
         100_000, 50, 1_000
     )  # pages in memory live long: looking at them again and again costs a fifth

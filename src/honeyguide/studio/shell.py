@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from honeyguide.app.views.what_if import WhatIf
     from honeyguide.core.records import Record
 
+NAME = "Honeyguide studio"
 LOGO = (
     '<svg viewBox="0 0 16 16" aria-hidden="true"><path fill="#e9a92c" d="M8 .5l6.5 3.75v7.5L8 15.5l-6.5-3.75v-7.5z"/>'
     '<path fill="none" stroke="#5c3a00" stroke-width="1.3" d="M8 4.6l3 1.7v3.4l-3 1.7-3-1.7V6.3z"/></svg>'
@@ -69,14 +70,14 @@ class Sources:
     def the_store(self) -> str:
         """Give the store, or say how to get one."""
         if self.store is None:
-            raise InputError("no store is open; start the studio with --store FILE of a crawl")
+            raise InputError("this view needs --store FILE, a store of crawls; start the studio with it")
         return self.store
 
     def the_trial(self) -> WhatIf:
         """Give the kept pick, or say how to get one."""
         if self.what_if is None:
             raise InputError(
-                "no kept pages are open; keep them with honeyguide pick … --keep FILE, and start the studio with --keep FILE"
+                "this view needs --keep FILE, the pages of a pick; keep them with honeyguide pick … --keep FILE, and start the studio with it"
             )
         return self.what_if
 
@@ -94,7 +95,7 @@ def page(view: View) -> str:
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(view.title)} – Honeyguide studio</title>
+<title>{escape(view.title if view.title == NAME else f"{view.title} – {NAME}")}</title>
 <link rel="stylesheet" href="/studio.css">
 <link rel="icon" href="/favicon.ico">
 {links}

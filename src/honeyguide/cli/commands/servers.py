@@ -162,7 +162,7 @@ def _path(url: str, home: str) -> str:
 @dataclass(frozen=True, slots=True)
 class _Options:
     store: str | None = option("--store FILE", f"A store of crawls.  [default: {STORE}, if it is there]")
-    picks: str | None = option("--picks FILE", "Records of picks, as pick -o writes them.")
+    picks: str | None = option("--picks FILE", "Records of pick -o, JSON lines or Parquet.")
     keep: str | None = option("--keep FILE", "Pages of pick --keep, to try other rules on them.")
     port: int = option(
         "--port N", "The port on this machine; 0 takes a free one.", default=0, type=click.IntRange(0, 65_535)
