@@ -134,6 +134,7 @@ def test_as_csv(run: Run, crawled: Path) -> None:
         (("https://",), "not an http(s) URL"),
         (("ftp://a.example/",), "not an http(s) URL"),
         (("mailto:a@b.example",), "not an http(s) URL: 'mailto:a@b.example': its scheme is mailto"),
+        (("asyncio",), "'asyncio' is neither a path nor a URL; write '/asyncio' or a whole URL\n"),
         (("https://a.example/", "--store", "home.html"), "is no Honeyguide store"),
     ],
 )

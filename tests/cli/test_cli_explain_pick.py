@@ -124,6 +124,45 @@ def test_what_no_record_knows_is_one_sentence(run: Run, site: str, text: str, se
     assert "--run is about a store" in run("explain", site, "--picks", "picks.jsonl", "--run", "1").stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("pricing", "'pricing' is neither a path nor a URL; write '/pricing' or a whole URL\n"),
+        (
+            "about",
+            "'about' is neither a path nor a URL; write '/about' or a whole URL, such as '{site}about'\n",
+        ),
+        ("our prices", "'our prices' is neither a path nor a URL; write '/our prices' or a whole URL\n"),
+        ("other.example", "'other.example': no record here is of its site\n"),
+    ],
+)
+def test_a_word_is_no_address_and_the_page_of_its_path_is_named(
+    run: Run, site: str, text: str, sentence: str
+) -> None:
+    result = run("explain", text, "--picks", "picks.jsonl")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.endswith(sentence.format(site=site))
+
+
+def test_a_file_name_of_a_linked_page_is_named_as_a_path(run: Run) -> None:
+    home = HOME.replace(b"/about", b"/about.html")
+    with served(LoopbackServer({"/": response(home)})) as (site,):
+        assert run("pick", site, *QUICK, "-o", "picks.jsonl").exit_code in (0, 3)
+        said = run("explain", "about.html", "--picks", "picks.jsonl").stderr
+    assert f"write '/about.html' or a whole URL, such as '{site}about.html'" in said
+
+
+def test_a_word_is_a_host_if_a_record_has_its_site_or_a_page_links_it(run: Run, site: str) -> None:
+    record = Path("picks.jsonl").read_text("utf-8").replace(site, "https://intranet/")
+    Path("intranet.jsonl").write_text(record, "utf-8")
+    assert (
+        json.loads(run("explain", "intranet", "--picks", "intranet.jsonl").stdout)["site"]
+        == "https://intranet/"
+    )
+    file = run("explain", "about", "--picks", "missing.jsonl").stderr
+    assert "missing.jsonl: cannot be read" in file
+
+
 def test_a_file_of_another_kind_is_one_sentence(run: Run, crawled: Any) -> None:
     del crawled
     run("export", "pages", "-o", "pages.jsonl")

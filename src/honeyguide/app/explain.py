@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.app import runs
 from honeyguide.app.arguments import complete_address, is_path, on_sites
+from honeyguide.app.views.words import is_word, no_address
 from honeyguide.core.crawl.frontier import State, digest_of
 from honeyguide.core.crawl.limits import FULL, MANY
 from honeyguide.core.crawl.sitemap import POSITION
@@ -79,8 +80,10 @@ def _find_query(text: str, store: Store, run_number: int | None, on_note: Note |
             others.append(query)
     if is_path(text):
         raise InputError(f"{shown(text)} is a path that no crawl has met; give the whole address")
-    inside = (query for query in others if _verdict(query)["rule"] != OTHER_SITE)
-    return next(inside, others[0])
+    inside = next((query for query in others if _verdict(query)["rule"] != OTHER_SITE), None)
+    if inside is None and is_word(text):
+        raise no_address(text)
+    return inside or others[0]
 
 
 def _explained(text: str, store: Store, query: _Query) -> Record:

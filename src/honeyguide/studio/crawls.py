@@ -21,6 +21,7 @@ from honeyguide.app.views.stores import (
     list_pages,
     read_summary,
 )
+from honeyguide.app.views.words import is_word
 from honeyguide.errors import InputError
 from honeyguide.report import html
 from honeyguide.report.crawl import CrawlReportData, crawl_sheet
@@ -157,7 +158,7 @@ async def why(sources: Sources, request: web.Request) -> View:
     run = number_of(request, "run", MAX_RUN) or None
     if not url:
         return View("Why?", {}, _why_form(), "Crawl", trail=run_trail(run))
-    if not set(url) & set("/.:"):
+    if is_word(url):
         return await _pages_named(sources, url, run)
     record = await asyncio.to_thread(explain_url, sources.the_store(), url, run, lambda _note: None)
     first, *rest = record["sentences"]

@@ -188,7 +188,7 @@ class _PageOptions(_RunOptions):
     markdown: str | None = option("--markdown DIR", "Write each page as a Markdown file with front matter.")
     chunks: int | None = option(
         "--chunks N",
-        "Write pieces of at most N characters, by headings.",
+        "Write pieces of at most N characters, by headings, as JSON lines or Parquet.",
         type=click.IntRange(*CHUNK_CHARS),
     )
     file: str | None = option("-o --output FILE", "Write to a file.")
@@ -339,11 +339,11 @@ def explain(text: str, options: _ExplainOptions) -> None:
     """
     with rejected_options():
         if options.picks is not None:
-            from honeyguide.app.tools.picked import explain_pick
+            from honeyguide.app.views.words import explain_by_picks
 
             if options.run is not None:
                 raise click.UsageError("--run is about a store; leave it out, or leave out --picks.")
-            show_explained(explain_pick(options.picks, text, note))
+            show_explained(explain_by_picks(options.picks, text, note))
             return
         from honeyguide.app.explain import explain_url
 
