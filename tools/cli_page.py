@@ -33,7 +33,7 @@ a budget or partial, 130 interrupted. `HONEYGUIDE_DEBUG=1` shows the traceback o
 | option | meaning |
 |---|---|
 | `-h`, `--help` | Show options and examples. |
-| `--format` `table`, `jsonl`, `csv`, `parquet`, `xlsx` | How to write. Default: by the name of `-o`, else a table in a terminal, JSON lines in a pipe. `parquet` and `xlsx` need `-o` of `pick`, `crawl`, `plan`, `export` or `rescore`; the last two write no table. |
+| `--format` `table`, `jsonl`, `csv`, `parquet`, `xlsx` | How to write. Default: by the name of `-o`, else a table in a terminal, JSON lines in a pipe. `parquet` and `xlsx` need `-o` of `pick`, `crawl`, `plan`, `export` or `rescore`. `export` and `rescore` print no table. |
 | `-q`, `--quiet` | Print no progress and no summary. |
 | `-v`, `--verbose` | Log what is done to standard error; `-vv` also logs every request and every rule. |
 | `--no-color` | Print without colour, as `NO_COLOR=1` does. |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -113,16 +114,26 @@ def endless(profile, priors):
 @pytest.fixture
 def overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The module of the guide, and two wrong ones, as a package that an installer would leave."""
-    _, _, rest = GUIDE.read_text("utf-8").partition("<!-- file: overdue.py -->\n```python\n")
-    (tmp_path / "overdue.py").write_text(rest.partition("```")[0] + BROKEN, encoding="utf-8")
+    (tmp_path / "overdue.py").write_text(
+        _block("<!-- file: overdue.py -->\n```python\n") + BROKEN, encoding="utf-8"
+    )
+    package = tomllib.loads(_block("<!-- file: pyproject.toml -->\n```toml\n"))
+    assert package["tool"]["setuptools"]["py-modules"] == ["overdue"]
+    policies = package["project"]["entry-points"]["honeyguide.policies"]
     info = tmp_path / "overdue-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: overdue\nVersion: 1.0\n", encoding="utf-8")
-    names = "".join(f"{name} = overdue:{name}\n" for name in ("overdue", "wrong", "endless"))
+    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless")}
+    names = "".join(f"{name} = {where}\n" for name, where in {**policies, **wrong}.items())
     (info / "entry_points.txt").write_text(f"[honeyguide.policies]\n{names}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "overdue", raising=False)
     return tmp_path
+
+
+def _block(start: str) -> str:
+    """Give a listing of the guide by what stands before it."""
+    return GUIDE.read_text("utf-8").partition(start)[2].partition("```")[0]
 
 
 def write_known(folder: Path) -> list[str]:

@@ -293,6 +293,8 @@ def test_files_are_not_ranked_by_sql_and_dialects_are_known() -> None:
     told = CliRunner().invoke(root, ["plan", "known.csv", "--sql", "duckdb"], prog_name="honeyguide")
     assert told.exit_code == 2
     assert "--sql ranks nothing" in told.stderr
+    told = CliRunner().invoke(root, ["plan", "--sql", "duckdb", "--top", "5", "-o", "plan.sql"])
+    assert (told.exit_code, "leave out --top, --output" in told.stderr) == (2, True)
     with pytest.raises(InputError, match="no dialect"):
         plan_sql("oracle")
 

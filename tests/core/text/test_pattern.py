@@ -74,6 +74,8 @@ def test_count_does_not_overlap() -> None:
         ("fire(?=alarm)", "invalid perl operator", 4),
         (r"(a)\1", "invalid escape sequence", 3),
         ("(fire", "missing )", 0),
+        (r"(a)|[(]\(fire(alarm", "missing )", 13),
+        (r"fire\|alarm", r"\| is the character |, not 'or'", 4),
         ("fire[a", "missing ]", 4),
         ("*fire", "no argument for repetition operator", 0),
         ("a{5000}", "invalid repetition size", 1),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
@@ -68,6 +69,7 @@ _NOT_VISITED = "is not ranked: it was never visited, and --visited is set"
 _NOT_IN_STORE = (
     "is not ranked: it has no visit and waits in no queue; honeyguide explain says what became of it"
 )
+_OF_SQL = {"sql", "profile", "now", "quiet", "verbose", "no_color"}  # the options that go with --sql
 _MANY_TIED = 10  # others; fewer are seen by a larger --top
 MAX_ROWS = 1_000_000  # about a gigabyte of memory; with --top only the best are kept
 
@@ -78,7 +80,10 @@ def _now(ctx: click.Context, option: click.Parameter, value: str | None) -> date
 
 
 class _PolicyName(click.Choice[str]):
-    """A policy by name; entry points of other packages are searched only if the name is none of our own."""
+    """A policy by name; entry points of other packages are searched for the help, and if the name is none of our own."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return click.Choice(policy_names()).get_metavar(param, ctx)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return click.Choice(OWN_POLICIES if value in OWN_POLICIES else policy_names()).convert(
@@ -160,8 +165,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     same URL, the last one counts.
     """
     if options.sql is not None:
-        if files or options.store:
-            raise click.UsageError("--sql ranks nothing; give no FILE and no --store.")
+        _check_sql(files)
         click.echo(app_plan.plan_sql(options.sql, now=options.now, profile=options.profile), nl=False)
         return
     chosen = profile_of(options.profile)
@@ -246,6 +250,21 @@ def _warn(plan: Plan, session: PlanSession) -> None:
         note(f"{what} with {plan.tied:,} others at {number(last)}; the same score keeps the {order}")
     if plan.unremembered:
         note("so many URLs are not compared with each other: one that repeats may be ranked more than once")
+
+
+def _check_sql(files: tuple[str, ...]) -> None:
+    """Reject what a query cannot do: its text is all that is made."""
+    ctx = click.get_current_context()
+    given = [
+        param.opts[-1]
+        for param in ctx.command.params
+        if isinstance(param, click.Option)
+        and param.name not in _OF_SQL
+        and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+    ]
+    if files or given:
+        what = ", ".join([*(["FILE"] if files else []), *given])
+        raise click.UsageError(f"--sql ranks nothing and prints a query; leave out {what}.")
 
 
 def _check_wanted(options: PlanOptions, known: Sequence[str]) -> None:

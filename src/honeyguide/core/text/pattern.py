@@ -162,7 +162,10 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _word_boundary(found: re.Match[str]) -> str:
-    """Write the word boundaries of `grep -E` as RE2 does; its words have ASCII letters only."""
+    """Write the word boundaries of `grep -E` as RE2 does; its words have ASCII letters only. The "or" of plain `grep` is refused."""
+    if found[0] == r"\|":
+        why, hint = r"\| is the character |, not 'or'", "write | between alternatives, or [|] for the character"
+        raise PatternError(found.string, why, position=found.start(), hint=hint)
     if found[0] not in (r"\<", r"\>"):
         return found[0]
     beside = found.string[found.end() :][:1] if found[0] == r"\<" else found.string[: found.start()][-1:]
@@ -228,8 +231,21 @@ def _refusal(source: str, error: Exception) -> PatternError:
     why, _, fragment = text.partition(": ")
     advice = (hint for mark, hint in _ADVICE if mark in fragment or mark in why)
     hint = next(advice, "see the guide to patterns")
-    at = source.find(fragment) if fragment else -1
-    return PatternError(source, why, position=at if at >= 0 else None, hint=hint)
+    return PatternError(source, why, position=_position(source, why, fragment), hint=hint)
+
+
+def _position(source: str, why: str, fragment: str) -> int | None:
+    """Say where a pattern is wrong; of a group that is not closed, RE2 names only the whole pattern."""
+    if why == "missing )":
+        opened: list[int] = []
+        plain = _ESCAPE.sub(lambda found: " " * len(found[0]), source)
+        for at, sign in enumerate(plain):
+            if sign == "(":
+                opened.append(at)
+            elif sign == ")" and opened:
+                opened.pop()
+        return opened[-1] if opened else None
+    return source.find(fragment) if fragment and fragment in source else None
 
 
 def rejected_by_patterns(text: str, include: Sequence[Pattern], exclude: Sequence[Pattern]) -> Why | None:
