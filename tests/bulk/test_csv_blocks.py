@@ -35,7 +35,9 @@ LINES = (
     b"https://a.example/9,1,\xc3\xa4\n",
     b'https://a.example/10,2,a "quote" inside\n',
     b",5,no address\n",
+    b"https://a.example/11;,1,a;b;\tc\n",
 )
+SIGNS = (",", ";", "\t")
 
 
 def blocks_and_rows(path: Path) -> tuple[list[RawRow], list[RawRow], int]:
@@ -58,16 +60,23 @@ def shown(given: list[RawRow]) -> list[tuple[int, str, object]]:
     ]
 
 
+def separated(text: bytes, sign: str) -> bytes:
+    """Write another sign where commas are, and commas in its place."""
+    return text.translate(bytes.maketrans(f",{sign}".encode(), f"{sign},".encode()))
+
+
+@pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.parametrize("seed", range(40))
 def test_blocks_give_the_rows_of_the_row_reader(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seed: int, sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(seed)  # noqa: S311 - made-up lines
     monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", chance.choice((1, 60, 200, 1 << 20)))
     few = chance.choice((1, 3, len(LINES)))
     lines = [chance.choice(LINES[:few]) for _ in range(chance.randrange(60))]
     file = tmp_path / "known.csv"
-    file.write_bytes(chance.choice((b"", b"\n\n", b"\xef\xbb\xbf")) + HEADER + b"".join(lines).rstrip(b"\n"))
+    text = separated(HEADER + b"".join(lines).rstrip(b"\n"), sign)
+    file.write_bytes(chance.choice((b"", b"\n\n", b"\xef\xbb\xbf")) + text)
     found, by_rows, plain = blocks_and_rows(file)
     assert shown(found) == shown(by_rows)
     assert plain or few == len(LINES) or not lines
@@ -76,15 +85,49 @@ def test_blocks_give_the_rows_of_the_row_reader(
 @pytest.mark.parametrize(
     "text", [b'https://a.example/,1,"open\n', b'https://a.example/,1,"a"b\n', b"x" * 1_000_001]
 )
-def test_what_is_no_csv_is_the_same_sentence(text: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", SIGNS)
+def test_what_is_no_csv_is_the_same_sentence(text: bytes, sign: str, tmp_path: Path) -> None:
     file = tmp_path / "known.csv"
-    file.write_bytes(HEADER + LINES[0] * 3 + text)
+    file.write_bytes(separated(HEADER + LINES[0] * 3 + text, sign))
     (source,) = sources_of([str(file)], "csv")
     with pytest.raises(InputError) as by_rows:
         list(raw_rows(source))
     with pytest.raises(InputError) as by_blocks:
         list(csv_blocks.csv_blocks(source))
     assert str(by_blocks.value) == str(by_rows.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "sign", "names"),
+    [
+        ("url", ",", ["url"]),
+        ("url,a;b;c", ",", ["url", "a;b;c"]),
+        ("a;b;c,url", ",", ["a;b;c", "url"]),
+        ('"a;b;c",url', ",", ["a;b;c", "url"]),
+        ('"x;url;y",url', ",", ["x;url;y", "url"]),
+        ('"a;b\nc;d",url', ",", ["a;b\nc;d", "url"]),
+        ('url;"a,b,c"', ";", ["url", "a,b,c"]),
+        ('a, b, c;"url"', ";", ["a, b, c", "url"]),
+        ("url;", ";", ["url", ""]),
+        ("\t\na\t url \tb;c", "\t", ["a", "url", "b;c"]),
+    ],
+)
+def test_cells_are_separated_by_what_finds_the_url(
+    header: str, sign: str, names: list[str], tmp_path: Path
+) -> None:
+    file, cells = tmp_path / "known.csv", dict.fromkeys(names, "https://a.example/;,x")
+    file.write_text("\n".join([header, sign.join(f'"{cell}"' for cell in cells.values())]), "utf-8")
+    found, by_rows, plain = blocks_and_rows(file)
+    assert shown(found) == shown(by_rows)
+    assert [row.values for row in found] == [cells]
+    assert plain == 1
+
+
+def test_a_named_column_finds_the_sign_too(tmp_path: Path) -> None:
+    file = tmp_path / "known.csv"
+    file.write_text("address;visits,a,b\nhttps://a.example/;3\n", "utf-8")
+    (source,) = sources_of([str(file)], None, {"address": "url"})
+    assert [row.values for row in raw_rows(source)] == [{"url": "https://a.example/", "visits,a,b": "3"}]
 
 
 def test_a_block_holds_columns_of_text_whatever_they_look_like(tmp_path: Path) -> None:

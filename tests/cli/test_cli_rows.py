@@ -187,6 +187,41 @@ def test_the_file_of_wrong_rows_is_no_output(run: Run, target: str) -> None:
     assert not Path("known.csv.rejected").exists()
 
 
+# --- semicolons and tabs, which spreadsheets write where numbers have decimal commas ---------------------------------
+
+
+@pytest.mark.parametrize("more", [0, 3000], ids=["by row", "by column"])
+@pytest.mark.parametrize(("sign", "name"), [(";", "some.csv"), ("\t", "some.csv"), ("\t", "some.tsv")])
+def test_a_table_with_other_signs_is_that_with_commas(run: Run, sign: str, name: str, more: int) -> None:
+    text = many(more + 2) + '"https://a.example/x;y",1,,,0.25,1,no\n'
+    Path("commas.csv").write_text(text, "utf-8")
+    Path(name).write_text(text.replace(",", sign), "utf-8")
+    expected, result = run("plan", "commas.csv", *NOW), run("plan", name, *NOW)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == expected.stdout
+    assert len(result.stdout.splitlines()) == more + 3
+
+
+@pytest.mark.parametrize("more", [0, 3000], ids=["by row", "by column"])
+def test_a_decimal_comma_is_a_wrong_value(run: Run, more: int) -> None:
+    row = "https://c.example/;1;;;0,9;1;no\n"
+    Path("some.csv").write_text(many(more + 1).replace(",", ";") + row, "utf-8")
+    result = run("plan", "some.csv", *NOW)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: some.csv line {more + 3}, row {more + 2}, field topic_relevance: "
+        "'0,9' should be a number without a comma; decimals have a point, as in 0.9\n"
+    )
+
+
+def test_an_import_reads_semicolons(run: Run) -> None:
+    Path("some.csv").write_text("Besuche;Adresse\n3;https://a.example/\n", "utf-8")
+    columns = ("--column", "Adresse", "--column", "visits=Besuche")
+    result = run("import", "some.csv", "--store", "known.db", *columns)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("Note: known.db: 1 row imported: 1 new URL")
+
+
 # --- rows that are not UTF-8 ----------------------------------------------------------------------------------------
 
 LATIN = "https://c.example/é,1,,,0.5,1,no\n".encode("latin-1")

@@ -17,7 +17,16 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from honeyguide.adapters.files.read import numbered_lines, opened
-from honeyguide.adapters.files.rows import RawRow, column_fields, csv_records, named_cells, read_first
+from honeyguide.adapters.files.rows import (
+    SIGNS,
+    RawRow,
+    column_fields,
+    csv_records,
+    headed_records,
+    named_cells,
+    read_first,
+    sign_of_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +37,12 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES = 1 << 24
 _LONG_LINE = 1 << 16  # bytes without the end of a line: a cell may be longer than rows allow
-_QUOTED = re.compile(rb'(?:(?<=[,\n])|\A)"[^"\r\n]*(?:""[^"\r\n]*)*"(?=[,\n]|\r\n|\Z)')
+_QUOTED = {
+    sign: re.compile(
+        rb'(?:(?<=[%b\n])|\A)"[^"\r\n]*(?:""[^"\r\n]*)*"(?=[%b\n]|\r\n|\Z)' % ((sign.encode(),) * 2)
+    )
+    for sign in SIGNS
+}
 NO_TYPES: Mapping[str, pl.DataType] = {}
 _BLANK = r"^[\s\x00-\x20]*$"
 
@@ -45,6 +59,7 @@ class PlainBlock:
 
     name: str
     names: list[str]
+    sign: str
     data: bytes
     frame: pl.DataFrame
     first: int
@@ -56,7 +71,7 @@ class PlainBlock:
 
     def _row(self, place: int) -> RawRow:
         where = f"{self.name} line {self.line + place + 1}"
-        cells = next(csv.reader([self._lines[place].decode()], strict=True))
+        cells = next(csv.reader([self._lines[place].decode()], delimiter=self.sign, strict=True))
         return RawRow(self.first + place + 1, where, named_cells(cells, self.names, where))
 
     @cached_property
@@ -68,16 +83,17 @@ def csv_blocks(source: Source, types: Types = NO_TYPES) -> Iterator[PlainBlock |
     """Read a table in CSV, block by block; where all cells of a block allow it, columns have the types that are named."""
     with opened(source.path) as file:
         reader = _Reader(file, source.name)
-        names = read_first(csv_records(reader.lines(), source.name), partial(column_fields, source))
+        reader.sign, records = headed_records(reader.lines(), source.name, partial(sign_of_table, source))
+        names = read_first(records, partial(column_fields, source))
         rows = 0
         while data := reader.block():
-            frame = _plain(data, names, types)
+            frame = _plain(data, names, types, reader.sign)
             if frame is None:
                 block = RowBlock([*_rows(reader, data, names, rows)])
                 rows += len(block.rows)
                 yield block
             else:
-                yield PlainBlock(source.name, names, data, frame, rows, reader.line)
+                yield PlainBlock(source.name, names, reader.sign, data, frame, rows, reader.line)
                 reader.line += frame.height
                 rows += frame.height
             if source.on_rows is not None:
@@ -86,10 +102,14 @@ def csv_blocks(source: Source, types: Types = NO_TYPES) -> Iterator[PlainBlock |
 
 @dataclass
 class _Reader:
-    """An open file, and the number of lines that were read; `ahead` is a block of it that is read by lines."""
+    """An open file, and the number of lines that were read; `ahead` is a block of it that is read by lines.
+
+    `sign` separates its cells.
+    """
 
     file: IO[bytes]
     name: str
+    sign: str = ","
     line: int = 0
     ahead: BytesIO = field(default_factory=BytesIO)
 
@@ -114,29 +134,30 @@ class _Reader:
 def _rows(reader: _Reader, data: bytes, names: list[str], before: int) -> Iterator[RawRow]:
     """Read the rows of a block one by one; the last one may end in the lines after it."""
     reader.ahead = BytesIO(data)
-    for number, (line, cells, error) in enumerate(csv_records(reader.lines(), reader.name), before + 1):
+    records = csv_records(reader.lines(), reader.name, reader.sign)
+    for number, (line, cells, error) in enumerate(records, before + 1):
         where = f"{reader.name} line {line}"
         yield RawRow(number, where, error or named_cells(cells, names, where))
         if reader.is_block_read:
             break
 
 
-def _plain(data: bytes, names: list[str], types: Types) -> pl.DataFrame | None:
+def _plain(data: bytes, names: list[str], types: Types, sign: str) -> pl.DataFrame | None:
     """Read a block as columns; None if it is not plain."""
-    unquoted = _QUOTED.sub(b"", data) if b'"' in data else data
+    unquoted = _QUOTED[sign].sub(b"", data) if b'"' in data else data
     if not _is_plain(data, unquoted):
         return None
     lines = unquoted.count(b"\n") + (not data.endswith(b"\n"))
     quote = None if unquoted is data else '"'
-    frame = _frame(data, [types.get(name, pl.String()) for name in names], quote)
+    frame = _frame(data, [types.get(name, pl.String()) for name in names], quote, sign)
     if frame is None:  # a cell is no number
-        frame = _frame(data, [pl.String()] * len(names), quote)
+        frame = _frame(data, [pl.String()] * len(names), quote, sign)
     if frame is None:  # a line has too many cells
         return None
-    # The last cell of a line with too few is null. Where none is null, commas need not be counted, which takes half as long as
+    # The last cell of a line with too few is null. Where none is null, the signs need not be counted, which takes half as long as
     # reading them.
     is_short = frame.to_series(len(names) - 1).null_count() > 0
-    if is_short and unquoted.count(b",") != lines * (len(names) - 1):
+    if is_short and unquoted.count(sign.encode()) != lines * (len(names) - 1):
         return None
     named = {str(place): name for place, name in enumerate(names) if name}
     frame = frame.select([*named]).rename(named)
@@ -145,10 +166,10 @@ def _plain(data: bytes, names: list[str], types: Types) -> pl.DataFrame | None:
     return frame
 
 
-def _frame(data: bytes, types: Sequence[pl.DataType], quote: str | None) -> pl.DataFrame | None:
+def _frame(data: bytes, types: Sequence[pl.DataType], quote: str | None, sign: str) -> pl.DataFrame | None:
     schema = {str(place): kind for place, kind in enumerate(types)}
     try:
-        return pl.read_csv(data, has_header=False, schema=schema, quote_char=quote)
+        return pl.read_csv(data, has_header=False, schema=schema, quote_char=quote, separator=sign)
     except pl.exceptions.PolarsError:
         return None
 

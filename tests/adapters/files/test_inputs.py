@@ -43,6 +43,8 @@ SITEMAP = "<urlset><url><loc>acme.example</loc></url><url><loc>https://b.example
         ("a.csv", "\ufeffDomain ;Name\nacme.example;Acme\nhttps://b.example/en;B\n"),
         ("a.csv", 'website,name\n"acme.example","Acme, ""the"" one"\n"https://b.example/en","two\nlines"\n'),
         ("a.csv", "acme.example\nhttps://b.example/en\n"),
+        ("a.csv", "name; city; zip,website\nAcme,acme.example\nB,https://b.example/en\n"),
+        ("list", "name, first name, city;website\nA, B, C;acme.example\n;https://b.example/en\n"),
         ("a.tsv", "url\tname\nacme.example\tAcme, Inc; or\nhttps://b.example/en\tB\n"),
         ("list", "url\tname\nacme.example\tAcme\nhttps://b.example/en\tB\n"),
         ("list", "url\nacme.example\nhttps://b.example/en\n"),

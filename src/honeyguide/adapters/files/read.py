@@ -45,7 +45,14 @@ _BLOCK_BYTES = 1 << 20
 CUT_OFF = "; it may be cut off"  # what may be wrong with a Parquet file
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
 _PACKED = ("gz", "zst")
-_KINDS = {"csv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet"}
+_KINDS = {
+    "csv": "csv",
+    "tsv": "csv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "parquet": "parquet",
+    "pq": "parquet",
+}
 
 
 def name_of(path: str) -> str:

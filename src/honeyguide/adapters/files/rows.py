@@ -12,11 +12,12 @@ import os
 import re
 from contextlib import ExitStack, suppress
 from functools import partial
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.read import STDIN, NoColumnError, lines_or_errors, name_of
+from honeyguide.adapters.files.read import STDIN, NoColumnError, lines_or_errors, name_of, plain_name
 from honeyguide.adapters.files.signals import field_name, read_signals
 from honeyguide.adapters.output.write import replacing, unwritable
 from honeyguide.core.text.printable import is_deeper
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_NESTED = 100  # lists and objects inside each other; recursive readers give up at a thousand
 MAX_BLANK_LINES = 1_000_000  # in a row
-_SIGNS = {";": "semicolons", "\t": "tabs", "|": "bars"}  # what some write instead of commas
+SIGNS = (",", ";", "\t")  # what separates the cells of CSV
 _HEAD_BYTES = 1_000
 _BEGINNING = re.compile(rb'\{"row": [0-9]+, "field": (?:null|"[^"]{1,200}"), "reason": "')
 _NO_FOLDERS = ("/dev/fd/", "/dev/stdin", "/proc/")  # where pipes and open files have their names
@@ -63,7 +64,9 @@ def raw_rows(source: Source) -> Iterator[RawRow]:
     lines = lines_or_errors(source.path, source.name)
     is_csv = source.kind == "csv"
     rows = (
-        csv_rows(lines, source.name, partial(column_fields, source)) if is_csv else _json_rows(lines, source)
+        csv_rows(lines, source.name, partial(column_fields, source), partial(sign_of_table, source))
+        if is_csv
+        else _json_rows(lines, source)
     )
     return iter(source.counted(rows))
 
@@ -124,18 +127,61 @@ def json_object(text: str, where: str, *, is_line: bool = True) -> dict[str, Any
     return value
 
 
+def _comma(_line: str) -> str:
+    return ","
+
+
 def csv_rows(
-    lines: Iterable[Line], name: str, read_header: Callable[[list[str]], list[str]]
+    lines: Iterable[Line],
+    name: str,
+    read_header: Callable[[list[str]], list[str]],
+    tell_sign: Callable[[str], str] = _comma,
 ) -> Iterator[RawRow]:
     """Read CSV; `read_header` makes names of the first row, or raises. A row with a broken line is that line's error."""
-    records = csv_records(lines, name)
+    _, records = headed_records(lines, name, tell_sign)
     header = read_first(records, read_header)
     for number, (line, cells, error) in enumerate(records, 1):
         where = f"{name} line {line}"
         yield RawRow(number, where, error or named_cells(cells, header, where))
 
 
-def csv_records(lines: Iterable[Line], name: str) -> Iterator[Record]:
+def headed_records(
+    lines: Iterable[Line], name: str, tell_sign: Callable[[str], str]
+) -> tuple[str, Iterator[Record]]:
+    """Read CSV from its beginning: what separates the cells, which its first line tells, and the records."""
+    lines, blank = iter(lines), 0
+    for first in lines:
+        if first[1].strip():
+            sign = tell_sign(first[1])
+            return sign, csv_records(chain([first], lines), name, sign)
+        blank = _counted_blank(blank, name, first[0])
+    return ",", iter(())
+
+
+def sign_of(line: str, name: str, is_header: Callable[[list[str]], bool]) -> str:
+    """Tell what separates the cells of a file by its first line: what makes a header of it, else what is most frequent."""
+    if plain_name(name).lower().endswith(".tsv"):
+        return "\t"
+    found = next((sign for sign in SIGNS if is_header(cells_of(line, sign))), None)
+    is_cut = line.count('"') % 2 == 1  # the header goes on in the next line
+    return found or ("," if is_cut else max(SIGNS, key=line.count))
+
+
+def sign_of_table(source: Source, line: str) -> str:
+    """Tell what separates the cells of a table, which has a column for the URL."""
+    wanted = next((column for column, field in source.fields.items() if field == "url"), "url")
+    return sign_of(line, source.name, lambda cells: wanted in map(str.strip, cells))
+
+
+def cells_of(line: str, sign: str) -> list[str]:
+    """Read the cells of a line; none if it is no CSV."""
+    try:
+        return next(csv.reader([line], delimiter=sign), [])
+    except csv.Error:
+        return []
+
+
+def csv_records(lines: Iterable[Line], name: str, sign: str = ",") -> Iterator[Record]:
     """Read the cells of rows that are not blank, each with its last line and the error of a line that is not UTF-8.
 
     No line is read before its row is asked for.
@@ -149,7 +195,7 @@ def csv_records(lines: Iterable[Line], name: str) -> Iterator[Record]:
             yield text
 
     try:
-        for cells in csv.reader(texts(), strict=True):
+        for cells in csv.reader(texts(), delimiter=sign, strict=True):
             error, unread = unread, None
             if error is not None or any(cell.strip() for cell in cells):
                 blank = 0
@@ -186,11 +232,8 @@ def named_cells(cells: list[str], header: list[str], where: str) -> dict[str, An
 def column_fields(source: Source, cells: list[str]) -> list[str]:
     """Give the names of the fields that the columns of a CSV file are; one must be the URL."""
     given = [cell.strip() for cell in cells]
-    sign = next((sign for sign in _SIGNS if len(given) == 1 and sign in given[0]), None)
-    if sign is not None:
-        raise InputError(
-            f"its columns are separated by {_SIGNS[sign]}; save it with commas", file=source.name
-        )
+    if len(given) == 1 and "|" in given[0]:
+        raise InputError("its columns are separated by bars; save it with commas", file=source.name)
     fields = source.renamed(given)
     names = [fields.get(name, name) for name in given]
     check_names([name for name in names if name], source.name)

@@ -7,6 +7,7 @@ Start reading at `read_signals`.
 from __future__ import annotations
 
 import math
+import re
 from contextlib import suppress
 from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache, partial
@@ -28,6 +29,8 @@ LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 # Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
 _MILLISECONDS_FROM = 1e11
 _DATE_CHARS = 10  # a longer text has a time
+_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9.,]*")
+_NO_COMMA = " without a comma; decimals have a point, as in 0.9"
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 _CAMEL = {
@@ -102,7 +105,8 @@ def _number(value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ValueError("should be a number") from None
+        has_comma = isinstance(value, str) and _COMMA.fullmatch(value.strip()) is not None
+        raise ValueError(f"should be a number{_NO_COMMA if has_comma else ''}") from None
     if not math.isfinite(number):
         raise ValueError("should be a finite number")
     return number

@@ -25,6 +25,7 @@ from honeyguide.adapters.files.read import (
     read_bytes,
     reading_parquet,
 )
+from honeyguide.adapters.files.rows import cells_of, sign_of
 from honeyguide.core.fetching import HAS_LOGIN, without_login
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
@@ -39,9 +40,8 @@ MAX_LINE_CHARS = 1_000_000
 _RAW_CHARS = 200  # kept of a row that names no site
 _SPAN = 200  # lines of one CSV record at most; a quote that is open for longer is a typing mistake
 COLUMNS = ("domain", "website", "url")
-_SUFFIXES = {"tsv": "csv", "md": "markdown", "markdown": "markdown", "xml": "sitemap"}
+_SUFFIXES = {"md": "markdown", "markdown": "markdown", "xml": "sitemap"}
 _TABLES = ("csv", "jsonl", "parquet")
-_DELIMITERS = (",", ";", "\t")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _MARKDOWN = re.compile(r"\]\((?:https?:)?//", re.IGNORECASE)
@@ -189,7 +189,7 @@ def _kind_of(data: bytes, column: str | None) -> str:
     is_array = first.startswith("[") and not is_markdown
     if is_array or first.startswith("{") or (first.startswith('"') and isinstance(_json(first), str)):
         return "jsonl"
-    if _find_column(_cells(first, _delimiter(first)), column) is not None:
+    if _find_column(cells_of(first, _sign_of(first, "", column)), column) is not None:
         return "csv"
     return "markdown" if is_markdown else "text"
 
@@ -255,8 +255,8 @@ def _json(text: str) -> Any:
 def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
     lines = _lines(text)
     start = next((number for number, line in enumerate(lines) if line.strip()), len(lines) - 1)
-    delimiter = "\t" if plain_name(path).lower().endswith(".tsv") else _delimiter(lines[start])
-    header = _cells(lines[start], delimiter)
+    sign = _sign_of(lines[start], path, column)
+    header = cells_of(lines[start], sign)
     place = _find_column(header, column)
     if place is None:
         if column is None and len(header) == 1 and not _problem(header[0].strip()):
@@ -265,7 +265,7 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
         raise NoColumnError(header, path, column, COLUMNS)
     at = start + 1
     while at < len(lines):
-        cells, used = _csv_record(lines, at, delimiter, len(header))
+        cells, used = _csv_record(lines, at, sign, len(header))
         if any(cell.strip() for cell in cells):
             row = _row(cells[place] if place < len(cells) else "", at + 1, lines[at])
             yield replace(row, columns=_others(header, cells, place))
@@ -274,13 +274,13 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
         at += used
 
 
-def _csv_record(lines: Sequence[str], at: int, delimiter: str, width: int) -> tuple[list[str], int]:
+def _csv_record(lines: Sequence[str], at: int, sign: str, width: int) -> tuple[list[str], int]:
     """Read the cells of a record and how many lines it has; an open quote costs its own line only."""
     line = lines[at]
-    alone = _cells(line, delimiter) if len(line) <= MAX_LINE_CHARS else []
+    alone = cells_of(line, sign) if len(line) <= MAX_LINE_CHARS else []
     if '"' not in line or not alone:
         return alone, 1
-    reader = csv.reader((f"{line}\n" for line in lines[at : at + _SPAN]), delimiter=delimiter, strict=True)
+    reader = csv.reader((f"{line}\n" for line in lines[at : at + _SPAN]), delimiter=sign, strict=True)
     try:
         cells = next(reader)
     except csv.Error:
@@ -290,15 +290,8 @@ def _csv_record(lines: Sequence[str], at: int, delimiter: str, width: int) -> tu
     return (alone if len(alone) == width else []), 1
 
 
-def _cells(line: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:  # a field without end
-        return []
-
-
-def _delimiter(line: str) -> str:
-    return max(_DELIMITERS, key=line.count)
+def _sign_of(line: str, path: str, column: str | None) -> str:
+    return sign_of(line, path, lambda cells: _find_column(cells, column) is not None)
 
 
 def _find_column(names: Sequence[str], column: str | None) -> int | None:
