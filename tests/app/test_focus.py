@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from honeyguide import Focus, InputError, crawl, judge_links, parse_page
+from honeyguide import Focus, InputError, UrlError, crawl, judge_links, parse_page
 from honeyguide.core.fetching import FetchPolicy
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
@@ -82,6 +82,28 @@ def test_an_answer_that_nobody_asked_for_is_a_sentence() -> None:
         focus.next()
         with pytest.raises(InputError, match="not a URL that next"):
             focus.add_page("https://other.example/", "")
+
+
+def test_a_page_that_cannot_be_added_is_still_missing() -> None:
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        (home,) = focus.next()
+        with pytest.raises(UrlError):
+            focus.add_page(home, "", final_url="about:blank")
+        assert len(focus.add_page(home, "<p>Fire")) == 1
+
+
+def test_links_that_a_program_does_not_follow_may_be_found_on_another_page() -> None:
+    pages = {"/": "<a href=/fire>Fire</a><a href=/alarm>Alarm</a>", "/fire": "<a href=/alarm>Alarm</a>"}
+    met, given = [], []
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        while urls := focus.next(100):
+            given.append([url.removeprefix(SITE) for url in urls])
+            for url in urls:
+                path = url.removeprefix(SITE)
+                links = [f"{SITE}/fire#top"] if path == "/" else None
+                met += focus.add_page(url, pages.get(path, "<p>Alarm"), links=links)
+    assert given == [["/"], ["/fire"], ["/alarm"]]
+    assert met[-1].record["parent"] == f"{SITE}/fire"
 
 
 def test_a_redirect_off_the_site_is_not_followed() -> None:

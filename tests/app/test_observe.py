@@ -175,6 +175,12 @@ def test_what_was_only_imported_says_so(tmp_path: Path) -> None:
         "It was imported, or reported by a program."
         in explain_url(store, "https://a.example/list")["sentences"]
     )
+    import_known(write(tmp_path / "new.jsonl", [{"url": PAGE + "2", "topic_relevance": 0.7}]), store)
+    said = " ".join(explain_url(store, PAGE + "2")["sentences"])
+    assert (
+        "reported by a program, with topic_relevance 0.7. It is queued, and no crawl of this store has"
+        in said
+    )
 
 
 def test_wrong_arguments_are_named() -> None:

@@ -22,6 +22,7 @@ from honeyguide.core.recrawl.history import UNKNOWN_SITE
 from honeyguide.core.recrawl.policies import change_frequency
 from honeyguide.core.recrawl.rate import chance
 from honeyguide.core.recrawl.visits import clock_in, current_rate
+from honeyguide.core.rules.topic import SCALES
 from honeyguide.core.text.printable import amount, duration, number, percent, points, tidy
 from honeyguide.core.url.scope import OTHER_SITE, classify_url
 from honeyguide.core.url.url import Url
@@ -224,7 +225,8 @@ def _seen_lines(record: Record, row: FrontierRow) -> Iterator[str]:
     if row.lane == "seed":
         yield "It is a seed."
     elif record["command"] == IMPORT and not sightings:
-        yield "It was imported, or reported by a program."
+        given = row.score is not None and f", with topic_relevance {number(row.score / SCALES['link'])}"
+        yield f"It was imported, or reported by a program{given or ''}."
     elif not sightings:
         yield f"It was reached from {record['parent']}."
     if not sightings:
@@ -271,6 +273,8 @@ def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
     match row.state:
         case State.QUEUED if row.due_at is not None:
             return f"It is queued again, not before {iso(row.due_at)} ({why or 'a visit is due'})."
+        case State.QUEUED if record["command"] == IMPORT:
+            return f"It is queued, and no crawl of this store has fetched it: {place}."
         case State.QUEUED:
             return f"It is queued and was not fetched yet: {place}."
         case State.LEASED:

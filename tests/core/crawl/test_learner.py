@@ -157,8 +157,11 @@ def test_what_was_learnt_is_said_with_its_counts() -> None:
     said = learner.sentences(base, NAMED)
     assert said[0].startswith("worth 0.")
     assert said[1].endswith("by its points alone 0.6682")
-    assert said[2].startswith("links with the topic in anchor+url: 2 of 3 relevant where 2.0 were expected:")
-    assert said[2].endswith(" to the log-odds of such links")
+    assert said[2] == "links with the topic in anchor+url: 2 of 3 relevant, 2.0 were expected"
+    worse = taught(NAMED, base, *[(False, [])] * 4).sentences(base, NAMED)
+    assert worse[2].startswith(
+        "links with the topic in anchor+url: 0 of 4 relevant, 2.7 were expected; such links now count less (-"
+    )
     rich = taught(PAGER, 0, (False, [9_000] * 30))
     assert "pages of a list like /posts/page/#: 20.0 promising links each, by the last 1" in rich.sentences(
         0, PAGER

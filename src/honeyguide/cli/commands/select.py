@@ -59,8 +59,8 @@ class ChoiceOptions:
 
     strategy: str = option(
         "--strategy NAME",
-        "How to choose: portfolio for company sites of any trade; rules or blend, to the letter of their documents about "
-        "fire protection; or a strategy of the profile.",
+        "How to choose: portfolio for company sites of any trade; rules or blend for companies of fire protection; or a "
+        "strategy of the profile.",
         default="portfolio",
     )
     profile: str | None = option(

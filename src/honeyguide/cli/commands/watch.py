@@ -342,8 +342,8 @@ def import_(files: tuple[str, ...], options: ImportOptions) -> None:
     FILE is CSV, JSON lines or Parquet with the columns of honeyguide plan: a row says what is known of a URL. With a column
     changed, true or false, a row is one visit at last_visited, and rows must be in the order of time.
 
-    The store is created if there is none. The same file may be imported again. Imported visits count in no budget of
-    honeyguide watch.
+    The store is created if there is none. The same file may be imported again. Imported visits do not use up the budget
+    of honeyguide watch.
     """
     check_kinds(files, options.kind)
     with reading_rows(options.on_error, quiet=options.quiet) as (rejected, progress):

@@ -39,6 +39,7 @@ _SUFFIX_CHARS = 5
 _SHAPE_CHARS = 100
 _MOST_SHOWN = 20  # promising links of one page that count
 _MIN_MEAN, _MAX_LIFT = 0.03, 3.0
+_SMALL_LIFT = 0.05  # is no news
 _ENOUGH = 2.5  # pages behind what a summary says
 
 
@@ -192,7 +193,9 @@ class Learner:
             lift = self._lift(name) / UNIT
             where = "links without the topic" if name == "nothing" else f"links with the topic in {name}"
             found, expected = f"{a // UNIT} of {n // UNIT} relevant", f"{b / UNIT:.1f} were expected"
-            return f"{where}: {found} where {expected}: {lift:+.1f} to the log-odds of such links"
+            if abs(lift) < _SMALL_LIFT:
+                return f"{where}: {found}, {expected}"
+            return f"{where}: {found}, {expected}; such links now count {'less' if lift < 0 else 'more'} ({lift:+.1f} log-odds)"
         if kind == "copies":
             return f"pages like {name}: {(n - a) // UNIT} of {n // UNIT} said nothing new"
         kind, _, shape = name.partition(" ")

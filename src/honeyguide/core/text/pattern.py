@@ -164,7 +164,10 @@ def _joints(terms: tuple[str, ...]) -> tuple[str, ...] | None:
 def _word_boundary(found: re.Match[str]) -> str:
     """Write the word boundaries of `grep -E` as RE2 does; its words have ASCII letters only. The "or" of plain `grep` is refused."""
     if found[0] == r"\|":
-        why, hint = r"\| is the character |, not 'or'", "write | between alternatives, or [|] for the character"
+        why, hint = (
+            r"\| is the character |, not 'or'",
+            "write | between alternatives, or [|] for the character",
+        )
         raise PatternError(found.string, why, position=found.start(), hint=hint)
     if found[0] not in (r"\<", r"\>"):
         return found[0]
