@@ -56,7 +56,8 @@ class SqlWorkers:
             return Heartbeat()
         found = self._db.changed(self._sql["heartbeat"], (now, until, run, pages, self.id))
         if found:
-            self._db.write(self._sql["progress"], (now, run))  # or a long crawl looks as if it had been killed
+            # Or a long crawl looks as if it had been killed.
+            self._db.write(self._sql["progress"], (now, run))
             return Heartbeat(is_stopping=bool(found[0][0]))
         self.lose()
         self.register(now, until, run)
