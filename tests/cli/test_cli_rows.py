@@ -222,6 +222,46 @@ def test_an_import_reads_semicolons(run: Run) -> None:
     assert result.stderr.startswith("Note: known.db: 1 row imported: 1 new URL")
 
 
+# --- spreadsheets ---------------------------------------------------------------------------------------------------
+
+SHEET = b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0\n\xff"
+ADVICE = "; save it as CSV (UTF-8)\n"
+
+
+@pytest.mark.parametrize("name", ["picks.xlsx", "picks.XLS", "picks.ods"])
+@pytest.mark.parametrize(
+    "command",
+    [("plan",), ("plan", *SKIP), ("import", "--store", "known.db"), ("score", "links", "--topic", "a")],
+)
+def test_a_spreadsheet_is_named_as_such(run: Run, command: tuple[str, ...], name: str) -> None:
+    Path(name).write_bytes(SHEET)
+    result = run(*command, name)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {name}: is a spreadsheet{ADVICE}"
+    assert not Path("known.db").exists()
+
+
+@pytest.mark.parametrize("more", [0, 200_000], ids=["by row", "by column"])
+def test_a_spreadsheet_is_known_by_its_beginning(run: Run, more: int) -> None:
+    Path("picks.csv").write_bytes(SHEET + b"x" * more)
+    result = run("plan", "picks.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: picks.csv: is a zip file, as spreadsheets are{ADVICE}"
+
+
+def test_a_text_with_the_name_of_a_spreadsheet_is_read_on_request(run: Run) -> None:
+    Path("export.xls").write_text(many(2).replace(",", "\t"), "utf-8")
+    assert run("plan", "export.xls").exit_code == 1
+    assert len(run("plan", "export.xls", "--input-format", "csv").stdout.splitlines()) == 2
+
+
+def test_a_spreadsheet_in_a_folder_is_no_table_of_it(run: Run) -> None:
+    Path("tables").mkdir()
+    Path("tables/known.csv").write_text(many(2), "utf-8")
+    Path("tables/known.xlsx").write_bytes(SHEET)
+    assert len(run("plan", "tables").stdout.splitlines()) == 2
+
+
 # --- rows that are not UTF-8 ----------------------------------------------------------------------------------------
 
 LATIN = "https://c.example/é,1,,,0.5,1,no\n".encode("latin-1")

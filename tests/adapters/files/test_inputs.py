@@ -46,6 +46,7 @@ SITEMAP = "<urlset><url><loc>acme.example</loc></url><url><loc>https://b.example
         ("a.csv", "name; city; zip,website\nAcme,acme.example\nB,https://b.example/en\n"),
         ("list", "name, first name, city;website\nA, B, C;acme.example\n;https://b.example/en\n"),
         ("a.tsv", "url\tname\nacme.example\tAcme, Inc; or\nhttps://b.example/en\tB\n"),
+        ("a.xls", "url\tname\nacme.example\tAcme, Inc; or\nhttps://b.example/en\tB\n"),
         ("list", "url\tname\nacme.example\tAcme\nhttps://b.example/en\tB\n"),
         ("list", "url\nacme.example\nhttps://b.example/en\n"),
         ("a.csv", "url,domain\nx.example,acme.example\ny.example,https://b.example/en\n"),
@@ -70,6 +71,11 @@ def test_a_spreadsheet_in_utf_16(tmp_path: Path) -> None:
     assert texts(read(tmp_path, "website\tname\nmünchen.example\tM\n".encode("utf-16"), "a.csv")) == [
         "münchen.example"
     ]
+
+
+def test_a_column_of_a_spreadsheet(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a spreadsheet"):
+        read(tmp_path, b"PK\x03\x04", "a.xlsx", "site")
 
 
 def test_a_column_by_name(tmp_path: Path) -> None:
@@ -214,10 +220,14 @@ def test_a_character_that_another_program_lost_is_no_error_of_the_file(tmp_path:
             "lists other sitemaps",
         ),
         ("a.txt", "\x00\x01\x02", "is not a text file"),
+        ("a.xlsx", b"PK\x03\x04\x14\0\xff", "is a spreadsheet; save it as CSV (UTF-8)"),
+        ("a.ods", b"PK\x03\x04mimetype", "is a spreadsheet; save it as CSV (UTF-8)"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "is a spreadsheet; save it as CSV (UTF-8)"),
+        ("a.csv", b"PK\x03\x04", "is a zip file, as spreadsheets are; save it as CSV (UTF-8)"),
         ("a.txt", "", "is empty; give at least one site"),
     ],
 )
-def test_a_file_without_sites(tmp_path: Path, name: str, content: str, words: str) -> None:
+def test_a_file_without_sites(tmp_path: Path, name: str, content: str | bytes, words: str) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, content, name)
     assert words in str(caught.value)

@@ -45,14 +45,12 @@ _BLOCK_BYTES = 1 << 20
 CUT_OFF = "; it may be cut off"  # what may be wrong with a Parquet file
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
 _PACKED = ("gz", "zst")
+SHEET = "spreadsheet"
 _KINDS = {
-    "csv": "csv",
-    "tsv": "csv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "parquet": "parquet",
-    "pq": "parquet",
-}
+    "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
+    "xlsx": SHEET, "xlsm": SHEET, "xls": SHEET, "ods": SHEET,
+}  # fmt: skip
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # how spreadsheets begin, newer and older ones
 
 
 def name_of(path: str) -> str:
@@ -246,8 +244,19 @@ def is_remote(path: str) -> bool:
 
 
 def kind_of(path: str) -> str | None:
-    """Tell the kind of a table by its name."""
+    """Tell the kind of a table by its name; spreadsheets are known, but not read."""
     return _KINDS.get(plain_name(path).rpartition(".")[2].lower())
+
+
+def refuse_sheet(path: str, start: bytes) -> None:
+    """Raise an error if the content of a file begins as that of a spreadsheet."""
+    if start.startswith(_ZIP) or (kind_of(path) == SHEET and start.startswith(_OLE)):
+        raise _no_table(path)
+
+
+def _no_table(path: str) -> InputError:
+    what = "is a spreadsheet" if kind_of(path) == SHEET else "is a zip file, as spreadsheets are"
+    return InputError(f"{what}; save it as CSV (UTF-8)", file=name_of(path))
 
 
 def sources_of(
@@ -260,6 +269,8 @@ def sources_of(
     sources = []
     for path in (path for pattern in paths for path in expanded(pattern)):
         name, found = name_of(path), kind or kind_of(path)
+        if found == SHEET:
+            raise _no_table(path)
         if found is None:
             raise InputError("is of no kind that its name tells; say csv, jsonl or parquet", file=name)
         if is_remote(path) and found != "parquet":
@@ -306,7 +317,11 @@ def expanded(path: str) -> list[str]:
     if path == STDIN or "\0" in path or is_remote(path):
         return [path]
     if Path(path).is_dir():
-        found = sorted(str(file) for file in Path(path).rglob("*") if kind_of(file.name) and file.is_file())
+        found = sorted(
+            str(file)
+            for file in Path(path).rglob("*")
+            if kind_of(file.name) not in (None, SHEET) and file.is_file()
+        )
         if not found:
             raise InputError(
                 "is a folder without tables, CSV, JSON lines or Parquet; check the path", file=path

@@ -17,7 +17,14 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.read import STDIN, NoColumnError, lines_or_errors, name_of, plain_name
+from honeyguide.adapters.files.read import (
+    STDIN,
+    NoColumnError,
+    lines_or_errors,
+    name_of,
+    plain_name,
+    refuse_sheet,
+)
 from honeyguide.adapters.files.signals import field_name, read_signals
 from honeyguide.adapters.output.write import replacing, unwritable
 from honeyguide.core.text.printable import is_deeper
@@ -152,6 +159,7 @@ def headed_records(
     lines, blank = iter(lines), 0
     for first in lines:
         if first[1].strip():
+            refuse_sheet(name, first[1][:4].encode())
             sign = tell_sign(first[1])
             return sign, csv_records(chain([first], lines), name, sign)
         blank = _counted_blank(blank, name, first[0])

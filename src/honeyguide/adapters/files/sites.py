@@ -17,6 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.adapters.files.read import (
+    SHEET,
     NoColumnError,
     kind_of,
     name_of,
@@ -24,6 +25,7 @@ from honeyguide.adapters.files.read import (
     plain_name,
     read_bytes,
     reading_parquet,
+    refuse_sheet,
 )
 from honeyguide.adapters.files.rows import cells_of, sign_of
 from honeyguide.core.fetching import HAS_LOGIN, without_login
@@ -63,9 +65,9 @@ class SiteRow:
 def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     """Read the sites of a file, or of standard input (`-`), in order; raises `InputError` if it cannot be read."""
     data = read_bytes(path, MAX_BYTES, "split it")
-    kind = (
-        kind_of(path) or _SUFFIXES.get(plain_name(path).rpartition(".")[2].lower()) or _kind_of(data, column)
-    )
+    refuse_sheet(path, data)
+    named = kind_of(path) or _SUFFIXES.get(plain_name(path).rpartition(".")[2].lower())
+    kind = _kind_of(data, column) if named is None or named == SHEET else named
     if column is not None and kind not in _TABLES:
         what = f"is read as {kind}, which has no column {column}; give a table, or no column"
         raise InputError(what, file=name_of(path))
