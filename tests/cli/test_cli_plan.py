@@ -97,6 +97,8 @@ def test_times_in_the_future_are_a_note_not_an_error(run: Run) -> None:
     ("row", "field", "sentence"),
     [
         ("nonsense,1,,,0.5,1,false", "url", "is not an http(s) URL"),
+        ("www.a.example,1,,,0,1,no", "url", "'www.a.example' has no scheme; write https://www.a.example\n"),
+        ("/services,1,,,0,1,no", "url", "it is relative, and there is no http(s) page"),
         (",1,,,0.5,1,false", "url", "should be an http(s) URL"),
         ("https://a.example/,-1,,,0.5,1,false", "visits", "should be a whole number, 0 or more"),
         ("https://a.example/,1,,yesterday,0.5,1,false", "last_changed", "is not a time"),

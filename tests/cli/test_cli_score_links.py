@@ -177,6 +177,7 @@ def test_the_best_first_and_filtered(run: Run, folder: Path) -> None:
             "url\nnot a url\n",
             "links.csv line 2, row 1, field url: 'not a url' should be an absolute http(s) URL",
         ),
+        ("url\na.example/x\n", "field url: 'a.example/x' has no scheme; write https://a.example/x"),
         ("url,position\nhttps://a.example/,top\n", "field position: 'top' is no position"),
         ("url,anchor\nhttps://a.example/\n", "has 1 fields where the header has 2"),
     ],

@@ -186,6 +186,7 @@ def test_people_see_page_after_page(run: Run, folder: Path) -> None:
         ("page,link\nhttps://a.example/,/x\n", "links.csv, field url: its first line names no column url"),
         ("url\n/x\n", "links.csv line 2, row 1, field page: is missing; every row needs one"),
         ("page,url\nacme,/x\n", "links.csv line 2, row 1, field page: 'acme' is not an http(s) URL"),
+        ("page,url\na.example,/x\n", "field page: 'a.example' has no scheme; write https://a.example"),
         ("page,url,position\nhttps://a.example/,/x,top\n", "field position: 'top' is no position"),
         ("page,url\nhttps://a.example/\n", "has 1 fields where the header has 2"),
         (

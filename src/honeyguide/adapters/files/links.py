@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, opened, reading_parquet
 from honeyguide.adapters.files.rows import RawRow, raw_rows
+from honeyguide.adapters.files.signals import without_scheme
 from honeyguide.core.page.page import Head, Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.url.url import Url
@@ -167,7 +168,8 @@ class PageRows(_CheckedRows[PageRow]):
         try:
             return Url.parse(text)
         except UrlError as error:
-            raise raw.error("page", f"{shown(text)} is not an http(s) URL: {error.why}") from None
+            why = without_scheme(text) or f"is not an http(s) URL: {error.why}"
+            raise raw.error("page", f"{shown(text)} {why}") from None
 
     def _count(self, raw: RawRow, row: PageRow) -> None:
         if row.page != self._last:
@@ -231,8 +233,8 @@ def link_of(raw: RawRow, place: int) -> LinkRow:
     try:
         url = Url.parse(values["url"])
     except UrlError as error:
-        why = f"{shown(values['url'])} should be an absolute http(s) URL: {error.why}"
-        raise raw.error("url", why) from None
+        why = without_scheme(values["url"]) or f"should be an absolute http(s) URL: {error.why}"
+        raise raw.error("url", f"{shown(values['url'])} {why}") from None
     return LinkRow(place, url, values["anchor"], values["context"], _position(raw, values["position"]))
 
 

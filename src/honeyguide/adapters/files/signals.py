@@ -30,6 +30,14 @@ LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 _MILLISECONDS_FROM = 1e11
 _DATE_CHARS = 10  # a longer text has a time
 _COMMA = re.compile(r"[+-]?[0-9.]*,[0-9.,]*")
+# What begins with a host that has a dot in its name; the group is its last part.
+_HOST = re.compile(r"(?:[\w-]+\.)+([^\W\d_]{2,}|xn--[\w-]+)(?::[0-9]{1,5})?(?=[/?#]|$)")
+_HOST_CHARS = 260  # of a host and its port
+# Endings of files, which are relative addresses.
+_FILES = frozenset(
+    {"html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "pdf", "xml", "txt", "json"}
+)
+_SHOWN_CHARS = 80  # as many as `shown` shows
 _NO_COMMA = " without a comma; decimals have a point, as in 0.9"
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
@@ -95,8 +103,25 @@ def _url(value: Any) -> str:
     try:
         Url.parse(value)
     except UrlError as error:
-        raise ValueError(f"is not an http(s) URL: {error.why}") from None
+        raise ValueError(without_scheme(value) or f"is not an http(s) URL: {error.why}") from None
     return value
+
+
+def without_scheme(text: str) -> str | None:
+    """Say what an address lacks that begins with its host; None for a text that is something else.
+
+    >>> without_scheme("www.a.example/x"), without_scheme("/x"), without_scheme("index.html")
+    ('has no scheme; write https://www.a.example/x', None, None)
+    """
+    bare = text.strip().removeprefix("//")
+    host = _HOST.match(bare[:_HOST_CHARS])
+    if host is None or host[1].lower() in _FILES:
+        return None
+    try:
+        Url.parse(f"https://{bare}")
+    except UrlError:
+        return None
+    return f"has no scheme; write https://{bare if len(bare) <= _SHOWN_CHARS else ' in front'}"
 
 
 def _number(value: Any) -> float:
