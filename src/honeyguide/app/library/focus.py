@@ -20,7 +20,7 @@ from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Budgets, Lease
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.url.scope import classify_url
-from honeyguide.core.url.url import Url
+from honeyguide.core.url.url import Url, normalize
 from honeyguide.errors import ForbiddenError, InputError, UnreachableError
 from honeyguide.jobs.crawl import Crawler, Session
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
@@ -28,7 +28,7 @@ from honeyguide.jobs.results import event_of
 from honeyguide.ports.fetch import Fetched, Headers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from honeyguide.core.why import Why
     from honeyguide.errors import FetchError
     from honeyguide.jobs.crawl import PageAttachments
-    from honeyguide.ports.fetch import Clock
-    from honeyguide.ports.store import Store
+    from honeyguide.ports.fetch import Clock, PageReader
 
 
 class JudgedLink(NamedTuple):
@@ -125,7 +124,9 @@ class Focus:
         self._closing = ExitStack()
         folder = self._closing.enter_context(TemporaryDirectory(prefix="honeyguide-"))
         self._store = self._closing.enter_context(opened_store(Path(folder) / "focus.db"))
-        self._session = _session(self._store, request, loaded, clock or SystemClock(), self._take)
+        self._reader = _reader()
+        crawler = Crawler(_NoFetcher(), self._reader, clock or SystemClock(), self._store, loaded)
+        self._session = _session(crawler, request, self._take)
         self._given: dict[str, Lease] = {}
         self._judged: list[CrawledPage] = []
 
@@ -158,7 +159,7 @@ class Focus:
         self._given |= {lease.url.as_linked: lease for lease in chosen}
         return [lease.url.as_linked for lease in chosen]
 
-    def add_page(
+    def add_page(  # noqa: PLR0913 - what a program may know of a page, all by keyword
         self,
         url: str,
         html: bytes | str,
@@ -166,13 +167,19 @@ class Focus:
         status: int = 200,
         final_url: str | None = None,
         content_type: str | None = None,
+        links: Iterable[str] | None = None,
     ) -> list[CrawledPage]:
         """Take the page of a URL that `next` gave; return the pages that are judged by now.
 
-        `final_url` is where redirects led. A text needs no `content_type`; bytes are read as it says.
+        `final_url` is where redirects led. A text needs no `content_type`; bytes are read as it says. With `links`, the
+        page has no other links than these: another page that has them may still lead there.
         """
+        there = None if final_url is None else url_of(final_url)
+        chosen = None if links is None else frozenset(map(normalize, links))
         lease = self._lease_of(url)
-        there = lease.url if final_url is None else url_of(final_url)
+        there = there or lease.url
+        if chosen is not None:
+            self._reader.chosen[there] = chosen
         body = html.encode("utf-8", "replace") if isinstance(html, str) else html
         kind = "text/html; charset=utf-8" if isinstance(html, str) else content_type
         hops = () if there == lease.url else (lease.url.as_linked,)
@@ -208,18 +215,37 @@ class Focus:
         self._judged.append(page_of(record, attachments))
 
 
-def _session(
-    store: Store, request: CrawlRequest, profile: Profile, clock: Clock, on_page: OnPage
-) -> _FetchedElsewhere:
-    from honeyguide.adapters.html.content import HtmlReader  # a compiled library
-
-    crawler = Crawler(_NoFetcher(), HtmlReader(), clock, store, profile)
-    run = store.runs.begin(spec_of(request, profile), clock.now())
+def _session(crawler: Crawler, request: CrawlRequest, on_page: OnPage) -> _FetchedElsewhere:
+    profile, now = crawler.profile, crawler.clock.now()
+    run = crawler.store.runs.begin(spec_of(request, profile), now)
     crawler = replace(crawler, profile=_without_pauses(profile))
     session = _FetchedElsewhere(crawler, request, context_of(request, profile), run, on_page)
     session.begin()
-    session.send(machine.Adopted((), clock.now()))
+    session.send(machine.Adopted((), now))
     return session
+
+
+def _reader() -> _ChosenLinks:
+    from honeyguide.adapters.html.content import HtmlReader  # a compiled library
+
+    return _ChosenLinks(HtmlReader())
+
+
+class _ChosenLinks:
+    """A `PageReader` that leaves out the links of a page that whoever fetched it does not follow."""
+
+    def __init__(self, reader: PageReader) -> None:
+        self._reader = reader
+        self.chosen: dict[Url, frozenset[str]] = {}  # in their normal form, until their page is read
+        self.head, self.content = reader.head, reader.content
+
+    def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
+        """Read a page, and leave out its other links."""
+        page, chosen = self._reader.page(body, url, content_type), self.chosen.pop(url, None)
+        if chosen is None:
+            return page
+        links = tuple(link for link in page.links if link.url.text in chosen)
+        return replace(page, links=links, turns=())
 
 
 def _without_pauses(profile: Profile) -> Profile:
