@@ -1,4 +1,4 @@
-"""A site on loopback for the tests of plug-ins: sections, some of them about the topic; and what `honeyguide crawl` fetches of it."""
+"""Sites on loopback for the tests of plug-ins: sections, some of them about the topic; and what `honeyguide crawl` fetches of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from honeyguide import FetchPolicy, crawl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 TOPIC = "fire|alarm"
 QUICK = FetchPolicy(delay_s=0, jitter=0, allow_private=True)
@@ -41,16 +41,30 @@ class Site:
         self.asked: list[str] = []
 
 
+def ring(count: int = 60) -> dict[str, bytes]:
+    """Make a site whose pages lead to the next ones; some have a link that is no page, some lead to pages that are gone."""
+    pages = {}
+    for number in range(count):
+        links = [f"/alarm-{(number + step) % count}" for step in (1, 2, 7)]
+        links += ["mailto:a@acme.example"] * (number % 10 == 3) + [f"/gone-{number}"] * (number % 20 == 5)
+        links.append(f"/alarm-{(number + 11) % count}")
+        html = f"<title>{number}</title><p>Alarm {number}." + "".join(
+            f"<a href='{one}'>Alarm</a> " for one in links
+        )
+        pages[f"/alarm-{number}"] = html.encode()
+    return {"/": pages["/alarm-0"], **pages}
+
+
 @contextmanager
-def served() -> Iterator[Site]:
-    """Serve the site."""
-    pages = _pages()
+def served(pages: Mapping[str, bytes] | None = None) -> Iterator[Site]:
+    """Serve a site."""
+    known = _pages() if pages is None else pages
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if not self.path.startswith(("/robots.txt", "/favicon")):
                 site.asked.append(self.path)
-            body = pages.get(self.path)
+            body = known.get(self.path)
             self.send_response(200 if body else 404)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(body or b"")))
