@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _BITS = 64  # in one column of the ledger; a card with more rules has more columns
 _BEFORE = "sum before the group"
+_SMALL_SUM = 30_000.0  # whole numbers below are small integers
 _EXACT = 2.0**52  # numbers from here on have no fraction to round
 _SMALL = 1e15  # whole numbers that `round` gives exactly after a division
 
@@ -137,7 +138,11 @@ class _Card:
         # A sum that is read more than once is a step of its own; written into one expression it would double each time.
         card, name = self.card, CARD + self.card.name
         total, so_far = pl.lit(float(card.base), dtype=pl.Float64), pl.col(name)
-        for group in card.groups:
+        groups = card.groups
+        if _adds_small_whole_numbers(card):
+            total = self._whole_numbers().cast(pl.Float64)
+            groups = tuple(group for group in groups if _is_per(group))
+        for group in groups:
             if group.at_most is None:
                 total = self._after(group, total)
                 continue
@@ -149,34 +154,47 @@ class _Card:
         yield total.alias(name)
         if card.decimals:  # sums of whole numbers are exact
             yield _half_up(pl.col(name), card.decimals).alias(name)
-        for bound, is_beyond in ((card.low, so_far < card.low), (card.high, so_far > card.high)):
-            if not math.isinf(bound):
-                limit = half_up(bound, card.decimals)
-                yield pl.when(is_beyond).then(limit).otherwise(so_far).alias(name)
+        bounds = [
+            None if math.isinf(bound) else half_up(bound, card.decimals) for bound in (card.low, card.high)
+        ]
+        if bounds != [None, None]:
+            yield so_far.clip(*bounds).alias(name)
 
-    def _after(self, group: Group, total: pl.Expr) -> pl.Expr:
+    def _after(self, group: Group, total: pl.Expr, kind: type[pl.DataType] = pl.Float64) -> pl.Expr:
         if group.mode == "first":
-            return total + self._first(group)
+            return total + self._first(group, kind)
         for rule in group.rules:
-            total = total + pl.when(pl.col(self._mask_name(rule))).then(self._payment(rule)).otherwise(0.0)
+            paid = pl.when(pl.col(self._mask_name(rule))).then(self._payment(rule, kind))
+            total = total + paid.otherwise(pl.lit(0, dtype=kind))
         return total
 
-    def _first(self, group: Group) -> pl.Expr:
+    def _whole_numbers(self) -> pl.Expr:
+        """Add what does not depend on facts as small integers, which takes a fraction of the time."""
+        total = pl.lit(int(self.card.base), dtype=pl.Int16)
+        for group in self.card.groups:
+            if not _is_per(group):
+                total = self._after(group, total, pl.Int16)
+        return total
+
+    def _first(self, group: Group, kind: type[pl.DataType]) -> pl.Expr:
         """Pay the first rule that holds; neighbours that pay the same are one choice."""
-        paid = pl.lit(0.0)
+        paid = pl.lit(0, dtype=kind)
         alike = groupby(reversed(group.rules), lambda rule: (rule.points, rule.per, rule.at_most))
         for rules in ([*same] for _, same in alike):
             holds = pl.col(self._mask_name(rules[0]))
             for rule in rules[1:]:
                 holds = holds | pl.col(self._mask_name(rule))
-            paid = pl.when(holds).then(self._payment(rules[0])).otherwise(paid)
+            paid = pl.when(holds).then(self._payment(rules[0], kind)).otherwise(paid)
         return paid
 
-    def _payment(self, rule: Rule) -> pl.Expr:
+    def _payment(self, rule: Rule, kind: type[pl.DataType]) -> pl.Expr:
         decimals = self.card.decimals
         if rule.per is None or rule.per not in self.known:
-            return pl.lit(half_up(rule.points, decimals))
-        amount = pl.lit(rule.points) * pl.col(rule.per).cast(pl.Float64)
+            return pl.lit(half_up(rule.points, decimals), dtype=kind)
+        fact = pl.col(rule.per).cast(pl.Float64)
+        if rule.at_most is None and not decimals:  # as `_half_up`, in which doubling is exact
+            return ((pl.lit(2.0 * rule.points) * fact).floor() * 0.5).ceil()
+        amount = pl.lit(rule.points) * fact
         if rule.at_most is not None:
             amount = pl.when(amount > rule.at_most).then(rule.at_most).otherwise(amount)
         return _half_up(amount, decimals)
@@ -202,6 +220,27 @@ class _Card:
         if group.mode == "all" or place == 0:
             return masks[-1]
         return masks[-1] & ~pl.any_horizontal([mask.fill_null(value=False) for mask in masks[:-1]])
+
+
+def _is_per(group: Group) -> bool:
+    """Tell whether a group pays by a fact."""
+    return any(rule.per is not None for rule in group.rules)
+
+
+def _adds_small_whole_numbers(card: Scorecard) -> bool:
+    """Tell whether the order of a card's sums changes no score.
+
+    Sums of whole numbers are exact up to 2^53. Only one group may pay more than that, which leaves the range of the card.
+    """
+    if card.decimals or math.isinf(card.low) or math.isinf(card.high) or sum(map(_is_per, card.groups)) > 1:
+        return False
+    rules = [rule for group in card.groups if not _is_per(group) for rule in group.rules]
+    most = abs(card.base) + sum(abs(rule.points) for rule in rules)
+    return (
+        card.base == int(card.base)
+        and most < _SMALL_SUM
+        and all(group.at_most is None for group in card.groups)
+    )
 
 
 def _half_up(value: pl.Expr, decimals: int) -> pl.Expr:

@@ -213,7 +213,7 @@ def value_columns(frame: pl.LazyFrame, flag: str) -> pl.LazyFrame:
     named = columns_of(schema)
     texts = [named[name] for name in TIMES if name in named and schema[named[name]] == pl.String]
     read = _read(schema, named, with_url=True)
-    doubts = [*read.doubts, *(read.values[name] < 0 for name in TIMES if name in read.values)]
+    doubts = [*read.doubts]
     values = [pl.col(named["url"]).cast(pl.String, strict=False).alias("url")]
     for name in NAMES[1:]:
         value = read.values.get(name, pl.lit(None))
@@ -248,7 +248,7 @@ def _read(schema: Mapping[str, pl.DataType], named: Mapping[str, str], *, with_u
         value, doubt = moment_of(column) if is_written else _READERS[name](pl.col(column), schema[column])
         bare += [zoneless_of(column)] if is_written else []
         values[name] = value
-        doubts += [value > _LATEST_US] if name in TIMES else []
+        doubts += [_beyond(value)] if name in TIMES else []
         doubts += [] if doubt is None else [doubt]
     rates = [values[name] for name in ("rate_a", "rate_b") if name in values]
     if len(rates) == 2:  # where one of the two numbers is missing
@@ -263,6 +263,11 @@ def _read(schema: Mapping[str, pl.DataType], named: Mapping[str, str], *, with_u
     return _Read(values, doubts, bare)
 
 
+def _beyond(moment: pl.Expr) -> pl.Expr:
+    """Tell which moments are before 1970 or after the latest one, by one comparison: a negative number is a large one without its sign."""
+    return moment.reinterpret(signed=False) > _LATEST_US
+
+
 def _facts(
     schema: Mapping[str, pl.DataType], named: Mapping[str, str], now: datetime, *, with_url: bool
 ) -> list[pl.Expr]:
@@ -274,7 +279,7 @@ def _facts(
         if name in TIMES:
             future.append(value > now_us)
             # Times so long ago that a double does not hold the microseconds since then are in doubt, too.
-            doubts.append(value < max(0, now_us - _EXACT))
+            doubts += [value < now_us - _EXACT] if now_us > _EXACT else []
         fact = _since(value, now_us) if name in TIMES else value
         facts.append(fact.alias(TIMES.get(name) or _NUMBERS.get(name, name)))
         facts += [value.alias(_MOMENT + TIMES[name])] if name in TIMES else []
