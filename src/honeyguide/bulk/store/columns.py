@@ -8,6 +8,7 @@ all URLs and the others only where they say something. numpy is an extra, so thi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -77,9 +78,9 @@ class Hosts(dict[str, int]):
         if "@" in "".join(names):
             names = list(map(site_of, urls))
         if self._has_all:
-            found = [self.setdefault(name, len(self)) for name in names]
+            found: Iterable[int] = [self.setdefault(name, len(self)) for name in names]
         else:
-            found = [self.get(name, 0) for name in names]
+            found = map(self.get, names, repeat(0))
         return np.fromiter(found, np.int64, len(names))
 
 

@@ -28,7 +28,7 @@ LEAST_A, MOST_A = 0.1, 4.0  # a prior never claims to know more than four change
 WEIGHT = 20.0  # with this many pages, a host or a class weighs as much as its parent
 # Each round trusts a page a little less where all are alike. With 5 rounds, a page visited twice a year lost 2 % of freshness.
 FIT_ROUNDS = 10
-_STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits
+_STEPS = 6  # after which the series of digamma and trigamma are exact to 6 digits; a loop takes twice as long as writing them out
 _NEWTON_STEPS = 6  # after which the inverse of trigamma is exact from `LEAST_A` on
 
 
@@ -116,10 +116,13 @@ def digamma_by(maths: Maths, x: Any) -> Any:
     >>> round(digamma_by(SCALARS, 1.0), 5), round(digamma_by(SCALARS, 0.5), 5)
     (-0.57722, -1.96351)
     """
-    shift = 0.0 * x
-    for _ in range(_STEPS):
-        shift = shift - 1.0 / x
-        x = x + 1.0
+    x1 = x + 1.0
+    x2 = x1 + 1.0
+    x3 = x2 + 1.0
+    x4 = x3 + 1.0
+    x5 = x4 + 1.0
+    shift = -1.0 / x - 1.0 / x1 - 1.0 / x2 - 1.0 / x3 - 1.0 / x4 - 1.0 / x5
+    x = x5 + 1.0
     square = 1.0 / (x * x)
     return shift + maths.log(x) - 0.5 / x - square * (1 / 12 - square * (1 / 120 - square / 252))
 
@@ -130,10 +133,20 @@ def trigamma_by(x: Any) -> Any:
     >>> round(trigamma_by(1.0), 5), round(trigamma_by(0.5), 5)
     (1.64493, 4.9348)
     """
-    shift = 0.0 * x
-    for _ in range(_STEPS):
-        shift = shift + 1.0 / (x * x)
-        x = x + 1.0
+    x1 = x + 1.0
+    x2 = x1 + 1.0
+    x3 = x2 + 1.0
+    x4 = x3 + 1.0
+    x5 = x4 + 1.0
+    shift = (
+        1.0 / (x * x)
+        + 1.0 / (x1 * x1)
+        + 1.0 / (x2 * x2)
+        + 1.0 / (x3 * x3)
+        + 1.0 / (x4 * x4)
+        + 1.0 / (x5 * x5)
+    )
+    x = x5 + 1.0
     square = 1.0 / (x * x)
     return shift + 1.0 / x + square * (0.5 + (1 / 6 - square * (1 / 30 - square / 42)) / x)
 
