@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crawl4ai.models import CrawlResult
 
 _AT_ONCE = 10  # pages, as many as the strategy of Crawl4AI fetches at once
+_OK = 200
 _EVERYWHERE = 1_000  # links from the seed, for `max_depth=None`
 
 
@@ -90,7 +91,10 @@ class FocusStrategy(BestFirstCrawlingStrategy):
         """Give the page to `Focus`, and its judgement to the result."""
         result.metadata = result.metadata or {}
         if result.success:
-            pages = focus.add_page(url, result.html or "", final_url=result.redirected_url)
+            status = (
+                result.redirected_status_code or result.status_code or _OK
+            )  # an error page is a success, too
+            pages = focus.add_page(url, result.html or "", status=status, final_url=result.redirected_url)
         else:
             pages = focus.decline(url, result.error_message or "Crawl4AI could not fetch it")
         for page in pages:

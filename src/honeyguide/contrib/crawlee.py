@@ -38,18 +38,24 @@ class FocusRequests(RequestManager):
     def __init__(self, seeds: str | Sequence[str], *, topic: str, **settings: Any) -> None:
         """Begin at the seeds; the settings are those of `Focus`."""
         self._focus = Focus(seeds, topic=topic, **settings)
-        self._in_flight: dict[str, Request] = {}
+        self._missing: set[str] = set()  # what `Focus` waits for
+        self._in_flight: set[str] = set()  # what Crawlee works on; it tries a page again whose handler failed
         self._again: list[Request] = []
         self._handled = 0
 
     async def add_page(self, context: HttpCrawlingContext) -> list[CrawledPage]:
         """Give the page of a handler's context to `Focus`; returns the pages that are judged by now."""
-        url = str(context.request.user_data[_KEY])
-        body = await context.http_response.read()
-        headers = context.http_response.headers
-        self._in_flight.pop(url, None)
+        url, answer = str(context.request.user_data[_KEY]), context.http_response
+        body = await answer.read()
+        if url not in self._missing:  # its handler failed afterwards, and is called again
+            return []
+        self._missing.remove(url)
         return self._focus.add_page(
-            url, body, final_url=context.request.loaded_url, content_type=headers.get("content-type")
+            url,
+            body,
+            status=answer.status_code,
+            final_url=context.request.loaded_url,
+            content_type=answer.headers.get("content-type"),
         )
 
     async def fetch_next_request(self) -> Request | None:
@@ -61,25 +67,28 @@ class FocusRequests(RequestManager):
             urls = self._focus.next()
             if urls:
                 request = Request.from_url(urls[0], user_data={_KEY: urls[0]}, always_enqueue=True)
+                self._missing.add(urls[0])
                 break
             if not self._in_flight:
                 return None
             await asyncio.sleep(_LOOK_S)
-        self._in_flight[str(request.user_data[_KEY])] = request
+        self._in_flight.add(str(request.user_data[_KEY]))
         return request
 
     async def mark_request_as_handled(self, request: Request) -> ProcessedRequest | None:
         """Note that a request is over; one that failed, or that no handler gave to `add_page`, leads nowhere."""
         url = str(request.user_data[_KEY])
-        if self._in_flight.pop(url, None) is not None:
-            self._focus.decline(url, "; ".join(request.error_messages or ()) or "its page was not added")
+        self._in_flight.discard(url)
+        if url in self._missing:
+            self._missing.remove(url)
+            self._focus.decline(url, "its page was not added")
         self._handled += 1
         return None
 
     async def reclaim_request(self, request: Request, *, forefront: bool = False) -> ProcessedRequest | None:
         """Try a failed request again."""
         del forefront
-        self._in_flight.pop(str(request.user_data[_KEY]), None)
+        self._in_flight.discard(str(request.user_data[_KEY]))
         self._again.append(request)
         return None
 
