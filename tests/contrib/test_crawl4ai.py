@@ -53,7 +53,9 @@ def test_an_error_page_of_a_browser_is_no_page() -> None:
     from honeyguide.contrib.crawl4ai import FocusStrategy
 
     root = "https://acme.example/"
-    text = "<p>All about alarms, and more of them.</p>" * 30  # a short page would be taken for one of a bot wall
+    text = (
+        "<p>All about alarms, and more of them.</p>" * 30
+    )  # a short page would be taken for one of a bot wall
     start = f"<html><body><main>{text}<a href='/alarm'>Alarm</a></main></body></html>"
 
     class Browser(nullcontext[None]):
