@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 import honeyguide
 from honeyguide import (
     ConfigError,
+    FetchPolicy,
     InputError,
     Link,
     Occurrence,
@@ -23,9 +26,14 @@ from honeyguide import (
     Profile,
     SimulateRequest,
     Url,
+    WatchBudget,
+    WatchRequest,
+    add_fact,
+    crawl_site,
     errors,
     judge_picks,
     load_profile,
+    pick_sites,
     plan_file,
     plan_store,
     rank_urls,
@@ -34,6 +42,7 @@ from honeyguide import (
     score_page,
     select_links,
     simulate_policies,
+    watch_store,
 )
 from honeyguide.app import simulate as simulating
 from honeyguide.app.pick import picker
@@ -143,6 +152,54 @@ def test_a_loaded_profile_has_no_other_topic(score: Callable[..., object]) -> No
         score(topic="water", profile=load_profile("docs"))
     with pytest.raises(ConfigError, match="no topic is given"):
         score()
+
+
+@pytest.mark.parametrize(
+    ("call", "way"),
+    [(lambda: score_link(LINK), 'pass topic="fire|alarm", or load_profile("docs", topic="fire|alarm") as profile'),
+     (lambda: asyncio.run(crawl_site(LINK, FetchPolicy(), "docs", "a.db", print)),
+      'pass load_profile("docs", topic="fire|alarm") as profile')],
+)  # fmt: skip
+def test_a_missing_topic_is_answered_with_the_argument_to_pass(
+    call: Callable[[], object], way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as raised:
+        call()
+    assert str(raised.value) == f"docs: topic.pattern: no topic is given; {way}"
+
+
+# --- callbacks ---
+
+
+async def awaited(*_: object) -> None:
+    """Wait for nothing."""
+
+
+async def generated(*_: object) -> AsyncIterator[int]:
+    yield 1
+
+
+class Awaited:
+    async def __call__(self, *_: object) -> None:
+        """Wait for nothing."""
+
+
+@pytest.mark.parametrize("callback", [awaited, generated, Awaited(), partial(awaited, 1)])
+def test_a_callback_is_a_plain_function(callback: Any, tmp_path: Path) -> None:
+    store, policy = tmp_path / "a.db", FetchPolicy()
+    said = "must be a plain function, not async def"
+    with pytest.raises(InputError, match=f"^crawl_site: on_page {said}$"):
+        asyncio.run(crawl_site(LINK, policy, FIRE, store, callback))
+    with pytest.raises(InputError, match=f"^crawl_site: on_note {said}$"):
+        asyncio.run(crawl_site(LINK, policy, FIRE, store, print, on_note=callback))
+    with pytest.raises(InputError, match=f"^pick_sites: on_record {said}$"):
+        asyncio.run(pick_sites([LINK], PickRequest(), policy, callback))
+    watch = WatchRequest(WatchBudget(1), "docs", on_page=callback)
+    with pytest.raises(InputError, match=f"^watch_store: request.on_page {said}$"):
+        asyncio.run(watch_store(store, watch, policy))
+    with pytest.raises(InputError, match=f"^add_fact: function {said}$"):
+        add_fact("odd", callback)
 
 
 # --- numbers and words ---

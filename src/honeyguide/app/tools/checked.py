@@ -61,6 +61,8 @@ _PYTHON = {
         for name in ("base", "scope", "top", "run", "store", "include", "exclude", "max-depth")
     },
 }
+_NAME_ONE = "name one, such as fire|alarm"
+_LOADED = 'load_profile("docs", topic="fire|alarm") as profile'
 _OPTION = re.compile(rf"(?<![\w-])--({'|'.join(_PYTHON)})(?![\w-])")
 
 
@@ -74,23 +76,24 @@ def in_python(text: str) -> str:
 
 
 @contextmanager
-def _python_errors() -> Iterator[None]:
+def _python_errors(topic: str) -> Iterator[None]:
     try:
         yield
     except HoneyguideError as error:
-        error.args = tuple(in_python(line) for line in error.args)
+        error.args = tuple(in_python(line).replace(_NAME_ONE, topic) for line in error.args)
         raise
 
 
-def _items(items: Iterator[Any]) -> Iterator[Any]:
+def _items(items: Iterator[Any], topic: str) -> Iterator[Any]:
     """Give items whose errors name arguments."""
-    with _python_errors():
+    with _python_errors(topic):
         yield from items
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function reject arguments that are not of their declared types, by an `InputError` that says so."""
     signature = inspect.signature(function)
+    topic = f'pass topic="fire|alarm", or {_LOADED}' if "topic" in signature.parameters else f"pass {_LOADED}"
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         for name, value in _bound(function.__name__, signature, args, kwargs).items():
@@ -104,14 +107,14 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def eager(*args: Any, **kwargs: Any) -> Any:
         check(args, kwargs)
-        with _python_errors():
+        with _python_errors(topic):
             result = function(*args, **kwargs)
-        return _items(result) if inspect.isgenerator(result) else result
+        return _items(result, topic) if inspect.isgenerator(result) else result
 
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
         check(args, kwargs)
-        with _python_errors():
+        with _python_errors(topic):
             return await function(*args, **kwargs)
 
     @wraps(function)
@@ -145,7 +148,9 @@ def check_fields(request: Any) -> None:
 
 def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     """Find values of a wrong type: the argument, or fields of a request."""
-    if not _fits(value, _type_of(annotation)):
+    if _is_async(value):  # nobody would await it
+        yield name, "a plain function", value
+    elif not _fits(value, _type_of(annotation)):
         yield name, annotation, value
     elif is_dataclass(value) and type(value).__name__.endswith(
         ("Request", "Budget", "Budgets", "Policy", "Access")
@@ -156,11 +161,18 @@ def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str
 
 def _name_of(value: Any, annotation: str) -> str:
     """Name the type of a value; of a list, also that of the item that does not fit."""
-    name, kind = type(value).__name__, _type_of(annotation)
+    name = "async def" if _is_async(value) else type(value).__name__
     if not isinstance(value, (list, tuple)):
         return name
+    kind = _type_of(annotation)
     wrong = (type(one).__name__ for one in value if not _fits(type(value)([one]), kind))
     return f"{name} of {first}" if (first := next(wrong, None)) else name
+
+
+def _is_async(value: Any) -> bool:
+    """Tell whether calling a value gives something to await."""
+    called = (value, value.__call__) if callable(value) else ()
+    return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in called)
 
 
 @cache
