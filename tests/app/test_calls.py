@@ -313,9 +313,9 @@ def test_an_error_of_the_library_names_arguments_not_options() -> None:
 
 
 @pytest.mark.parametrize("name", ["scrapy", "crawl4ai", "crawlee", "langchain", "llama_index"])
-def test_a_plug_in_is_one_file_of_at_most_120_lines(name: str) -> None:
+def test_a_plug_in_is_one_file_of_at_most_150_lines(name: str) -> None:
     file = Path(honeyguide.__file__).parent / "contrib" / f"{name}.py"
-    assert len(file.read_text("utf-8").splitlines()) <= 120
+    assert len(file.read_text("utf-8").splitlines()) <= 150
 
 
 # --- export_pages ---

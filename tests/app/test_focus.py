@@ -89,7 +89,9 @@ def test_a_page_that_cannot_be_added_is_still_missing() -> None:
         (home,) = focus.next()
         with pytest.raises(UrlError):
             focus.add_page(home, "", final_url="about:blank")
+        assert focus.missing == (home,)
         assert len(focus.add_page(home, "<p>Fire")) == 1
+        assert not focus.missing
 
 
 def test_links_that_a_program_does_not_follow_may_be_found_on_another_page() -> None:

@@ -38,7 +38,6 @@ class FocusRequests(RequestManager):
     def __init__(self, seeds: str | Sequence[str], *, topic: str, **settings: Any) -> None:
         """Begin at the seeds; the settings are those of `Focus`."""
         self._focus = Focus(seeds, topic=topic, **settings)
-        self._missing: set[str] = set()  # what `Focus` waits for
         self._in_flight: set[str] = set()  # what Crawlee works on; it tries a page again whose handler failed
         self._again: list[Request] = []
         self._handled = 0
@@ -47,9 +46,8 @@ class FocusRequests(RequestManager):
         """Give the page of a handler's context to `Focus`; returns the pages that are judged by now."""
         url, answer = str(context.request.user_data[_KEY]), context.http_response
         body = await answer.read()
-        if url not in self._missing:  # its handler failed afterwards, and is called again
+        if url not in self._focus.missing:  # its handler failed afterwards, and is called again
             return []
-        self._missing.remove(url)
         return self._focus.add_page(
             url,
             body,
@@ -67,7 +65,6 @@ class FocusRequests(RequestManager):
             urls = self._focus.next()
             if urls:
                 request = Request.from_url(urls[0], user_data={_KEY: urls[0]}, always_enqueue=True)
-                self._missing.add(urls[0])
                 break
             if not self._in_flight:
                 return None
@@ -79,8 +76,7 @@ class FocusRequests(RequestManager):
         """Note that a request is over; one that failed, or that no handler gave to `add_page`, leads nowhere."""
         url = str(request.user_data[_KEY])
         self._in_flight.discard(url)
-        if url in self._missing:
-            self._missing.remove(url)
+        if url in self._focus.missing:
             self._focus.decline(url, "its page was not added")
         self._handled += 1
         return None

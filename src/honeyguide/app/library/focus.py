@@ -149,6 +149,11 @@ class Focus:
         """Why nothing is left to fetch; None while something is."""
         return self._session.stopped
 
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What `next` gave that has not come back."""
+        return tuple(self._given)
+
     def next(self, n: int = 1) -> list[str]:
         """Give the next `n` URLs to fetch, best first; fewer, or none, until earlier ones come back."""
         session = self._session
