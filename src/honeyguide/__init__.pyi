@@ -67,8 +67,12 @@ from honeyguide.core.pick.evaluate import Evaluation as Evaluation
 from honeyguide.core.pick.select import Candidate as Candidate
 from honeyguide.core.pick.select import Selection as Selection
 from honeyguide.core.recrawl.plan import Plan as Plan
+from honeyguide.core.recrawl.plan import PlanEntry as PlanEntry
 from honeyguide.core.recrawl.plan import ScoredUrl as ScoredUrl
 from honeyguide.core.recrawl.plan import UrlSignals as UrlSignals
+from honeyguide.core.recrawl.policies import RecrawlPolicy as RecrawlPolicy
+from honeyguide.core.recrawl.policies import VisitValue as VisitValue
+from honeyguide.core.recrawl.signals import PageState as PageState
 from honeyguide.core.rules.language import Reason as Reason
 from honeyguide.core.rules.language import Score as Score
 from honeyguide.core.rules.profile import Profile as Profile
@@ -153,6 +157,7 @@ __all__ = [
     "Page",
     "PageAttachments",
     "PageColumns",
+    "PageState",
     "Part",
     "PatternError",
     "PickRequest",
@@ -160,10 +165,12 @@ __all__ = [
     "PickedPage",
     "PickedSite",
     "Plan",
+    "PlanEntry",
     "Position",
     "Problem",
     "Profile",
     "Reason",
+    "RecrawlPolicy",
     "Rejected",
     "Rendered",
     "Round",
@@ -184,6 +191,7 @@ __all__ = [
     "UrlSignals",
     "Validators",
     "Verdict",
+    "VisitValue",
     "WatchBudget",
     "WatchRequest",
     "Why",

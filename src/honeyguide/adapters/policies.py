@@ -73,7 +73,7 @@ class PageColumns(NamedTuple):
 class FormulaPolicy:
     """A policy that is one formula over `PageColumns`, for single pages, columns and simulations alike.
 
-    >>> from honeyguide.core.recrawl.signals import PageState
+    >>> from honeyguide import PageState
     >>> overdue = FormulaPolicy("overdue", lambda maths, page: page.waited_h * page.rate_a / page.rate_b, "intervals")
     >>> overdue.value(PageState("https://a.example/", visited_at=0.0), 720 * 3600.0)
     1.0
