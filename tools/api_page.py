@@ -5,14 +5,9 @@
 
 from __future__ import annotations
 
-import builtins
-import collections.abc
 import inspect
 import re
-import typing
 from enum import EnumMeta
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import honeyguide
@@ -42,17 +37,8 @@ These parameters mean the same everywhere:
 | `on_note` | receives notes, such as a sitemap that cannot be read |
 
 `Record` and `ChunkRecord` are dicts with the fields of a [record](records.md); `OnPage` is `Callable[[Record, PageAttachments], None]`, `OnRows` is `Callable[[str, int], None]`,
-`Note` is `Callable[[str], None]`. Callbacks are plain functions, not `async def`; they are called in the event loop, so keep them short. `PageClass` is `hub`, `article` or `page`, `Value` is `str | float | bool | None`,
-`Seen` is `tuple[str, Position]`, `Describe` is `Callable[[], tuple[Occurrence, ...]]`.
+`Note` is `Callable[[str], None]`. Callbacks are plain functions, not `async def`; they are called in the event loop, so keep them short. `PageClass` is `hub`, `article` or `page`. Types without an entry are internal.
 """
-OTHERS = """## Other types
-
-The signatures above name these types, too. They are imported from their module, and may change with every version.
-
-| module | types |
-|---|---|
-"""
-PYTHONS = {*dir(builtins), *typing.__all__, *collections.abc.__all__, "AbstractContextManager", "Path"}
 SAID_BY_NAME = 5  # words: a member with a shorter sentence is in the listing only
 
 
@@ -63,39 +49,9 @@ def api_page() -> str:
     errors = {name for name in names if name.endswith("Error")}
     functions = {name for name in names if name.islower()}
     parts = [HEAD, "## Functions\n", *_entries(values, functions)]
-    parts += ["## Types\n", *_entries(values, set(names) - functions - errors)]
-    parts += [OTHERS + "\n".join(_others("\n".join(parts))), "", "## Errors\n"]
+    parts += ["## Types\n", *_entries(values, set(names) - functions - errors), "## Errors\n"]
     parts += [f"- `{name}`: {_first(values[name])}" for name in sorted(errors)]
     return "\n".join(parts) + "\n"
-
-
-def names_in(page: str) -> set[str]:
-    """Give the names of types in the signatures of the page."""
-    listings = (text for text in re.findall(r"```text\n(.*?)```", page, re.DOTALL) if ">>>" not in text)
-    return set(re.findall(r"\b[A-Z]\w+", " ".join(re.sub(r"'[^']*'", "", text) for text in listings)))
-
-
-def _others(page: str) -> Iterator[str]:
-    """List the types that are named and not explained, by the module that has them."""
-    found: dict[str, list[str]] = {}
-    for name in sorted(
-        names_in(page) - set(honeyguide.__all__) - set(re.findall(r"`(\w+)`", HEAD)) - PYTHONS
-    ):
-        (module,) = (
-            path for path, text in _sources().items() if re.search(rf"^class {name}\b", text, re.MULTILINE)
-        )
-        found.setdefault(module, []).append(f"`{name}`")
-    yield from (f"| `{module}` | {', '.join(names)} |" for module, names in sorted(found.items()))
-
-
-@cache
-def _sources() -> dict[str, str]:
-    """Read the modules of the package, by their names."""
-    root = Path(honeyguide.__file__).parent
-    paths = {
-        ".".join(path.relative_to(root.parent).with_suffix("").parts): path for path in root.rglob("*.py")
-    }
-    return {name: path.read_text("utf-8") for name, path in paths.items()}
 
 
 def _entries(values: dict[str, Any], names: set[str]) -> Iterator[str]:

@@ -46,12 +46,7 @@ _LONGEST_TIME = 64  # characters
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """What a policy may know of a page; None is not known. `found` is its rate of new links, for hubs.
-
-    `published_at` is when it was new, where its age is known (`born_at`), `announced_at` when its sitemap claims that it
-    last changed, and `day` the busy hours of a hub. `compared` counts visits that could tell whether it had changed, `failures` counts visits in
-    a row without a page. `has_forgotten`: its visits contradicted earlier ones, so `rate` does not know those.
-    """
+    """What a policy may know of a page; None is not known."""
 
     url: str
     host: str = ""
@@ -60,18 +55,18 @@ class PageState:
     visited_at: float | None = None
     changed_at: float | None = None
     changes: int = 0
-    compared: int = 0
-    failures: int = 0
+    compared: int = 0  # visits that could tell whether it had changed
+    failures: int = 0  # visits in a row without a page
     status: int | None = None
     relevance: float | None = None
     hub_depth: int | None = None
     importance: float | None = None
     rate: Rate | None = None
-    found: Rate | None = None
-    published_at: float | None = None
-    announced_at: float | None = None
-    day: DayProfile | None = None
-    has_forgotten: bool = False
+    found: Rate | None = None  # of new links, for hubs
+    published_at: float | None = None  # when it was new, where its age is known (`born_at`)
+    announced_at: float | None = None  # when its sitemap claims that it last changed
+    day: DayProfile | None = None  # the busy hours of a hub
+    has_forgotten: bool = False  # its visits contradicted earlier ones, so `rate` does not know those
 
     @property
     def weight(self) -> float:
