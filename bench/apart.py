@@ -46,16 +46,24 @@ class Used:
     peak_mb: float
 
 
+def environment(folder: str) -> dict[str, str]:
+    """Give a process a folder as its home; what is compiled is kept, because a program that compiles itself at each start is not what is measured."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    path = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))  # noqa: PTH109 - a text is wanted, not a Path
+    homes = dict.fromkeys(("HOME", "CRAWL4_AI_BASE_DIRECTORY", "CRAWLEE_STORAGE_DIR"), folder)
+    return {**kept, **homes, "PYTHONPATH": path}
+
+
 def run_apart(command: Sequence[str], folder: str, *, expected: Iterable[int] = (0,)) -> Used:
     """Run a command in a folder that is its home, too; an exit code that is not expected ends it all."""
-    env = {**os.environ, "HOME": folder, "CRAWL4_AI_BASE_DIRECTORY": folder, "CRAWLEE_STORAGE_DIR": folder}
-    env.pop(
-        "PYTHONDONTWRITEBYTECODE", None
-    )  # a program that compiles itself at each start is not what is measured
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, (os.getcwd(), os.environ.get("PYTHONPATH"))))  # noqa: PTH109 - a text is wanted, not a Path
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - ourselves
-        command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env=environment(folder),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         told = process.stderr.read() if process.stderr else ""
         _, status, usage = os.wait4(process.pid, 0)

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from bench.apart import add_site, site
+from bench.apart import add_site, environment, site
 from bench.crawl import TOPIC
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _shares(url: str, topic: str) -> defaultdict[str, float]:
         subprocess.run(  # noqa: S603 - ourselves
             [*command, *words, "--quiet", "--no-keep", "-o", "pages.jsonl"],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), _SAMPLES: str(samples)},
+            env={**environment(folder), _SAMPLES: str(samples)},
             check=True,
         )
         counts = dict(json.loads(samples.read_text("utf-8")))

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,15 @@ def test_no_test_waits_only_so_long() -> None:
         if IMPATIENT.search(line)
     ]
     assert found == []
+
+
+def test_no_two_files_of_tests_share_a_name() -> None:
+    """They are modules without packages, so the second one could not be imported."""
+    names = Counter(
+        file.name for file in TESTS.rglob("*.py") if file.name not in {"__init__.py", "conftest.py"}
+    )
+    assert len(names) > 100
+    assert [name for name, files in names.items() if files > 1] == []
 
 
 @pytest.mark.parametrize(
