@@ -201,6 +201,20 @@ def test_robots_txt_files_are_remembered_up_to_so_many_bytes(monkeypatch: pytest
     assert asyncio.run(run()).count("https://small.example/robots.txt") == 1
 
 
+def test_too_many_and_too_large_robots_txt_are_forgotten_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polite, "_KEPT_ROBOTS", 3)
+    monkeypatch.setattr(polite, "_KEPT_ROBOTS_BYTES", 350)
+    sizes = dict(zip("abcd", (100, 100, 100, 5_000), strict=True))
+
+    async def run() -> list[str]:
+        world = World(lambda url, _: Fetched(url, url, 200, body=b"#" * sizes[url.host[0]]))
+        for host in sizes:
+            await world.polite.fetch(Url.parse(f"https://{host}.example/"))
+        return list(world.polite._origins)  # noqa: SLF001 - what is in memory
+
+    assert asyncio.run(run()) == ["https://d.example"]
+
+
 # --- robots.txt ---
 
 RULES = b"User-agent: *\nDisallow: /p\n"

@@ -2,7 +2,7 @@
 
 `honeyguide mcp` runs it on standard input and output. Whoever starts the server names the store and says whether private addresses
 may be asked; no tool takes a path, a header or such a permission. Text from pages is data: results say so, and their fields
-that hold such text are named `untrusted`. Start reading at `make_server`.
+that hold such text are named `untrusted`; reasons are among them, because they quote pages. Start reading at `make_server`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def make_server(store: str | None = None, *, allow_private: bool = False) -> MCP
         found = await pick_async(site, cap=max(1, min(cap, 10)), content=content, policy=policy)
         texts = _Texts()
         pages = [{"rank": page.rank, "bucket": page.bucket, **texts.page(page, content)} for page in found]
-        return {"notice": NOTICE, "status": found.status, "reason": found.reason, "pages": pages}
+        said = {"reason": found.reason}
+        return {"notice": NOTICE, "status": found.status, "untrusted": said, "pages": pages}
 
     @server.tool(name="select_links")
     @_in_a_sentence
@@ -59,8 +60,10 @@ def make_server(store: str | None = None, *, allow_private: bool = False) -> MCP
             {
                 "url": one.url.text,
                 "bucket": one.bucket,
-                "reasons": list(one.score.words if one.score else ()),
-                "untrusted": {"anchor": one.link.anchor},
+                "untrusted": {
+                    "anchor": one.link.anchor,
+                    "reasons": list(one.score.words if one.score else ()),
+                },
             }
             for one in select_links(html, url, cap=max(1, min(cap, 50))).selected
         ]
@@ -88,7 +91,10 @@ def make_server(store: str | None = None, *, allow_private: bool = False) -> MCP
         """Rank the pages that the server's store knows by what a visit is worth now, with reasons."""
         ranked = plan_store(_named(store), top=max(1, min(top, 200))).entries
         rows = ((entry.scored.url, entry.scored.score.value, list(entry.scored.reasons)) for entry in ranked)
-        return {"urls": [{"url": url, "score": score, "reasons": reasons} for url, score, reasons in rows]}
+        urls = [
+            {"url": url, "score": score, "untrusted": {"reasons": reasons}} for url, score, reasons in rows
+        ]
+        return {"notice": NOTICE, "urls": urls}
 
     return server
 
@@ -116,10 +122,10 @@ class _Texts:
         """Describe a page; what it says itself is untrusted."""
         said = {
             "title": page.title[:MAX_TITLE],
+            "reasons": list(page.reasons),
             **({"markdown": self._cut(page.markdown)} if with_content else {}),
         }
-        known = {"url": page.url, "status": page.status, "score": page.score, "reasons": list(page.reasons)}
-        return {**known, "untrusted": said}
+        return {"url": page.url, "status": page.status, "score": page.score, "untrusted": said}
 
     def _cut(self, text: str) -> str:
         kept = text[: min(MAX_CHARS, self._left)]

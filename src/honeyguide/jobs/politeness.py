@@ -219,9 +219,9 @@ class PoliteFetcher:
 
     def _forget_robots(self, key: str) -> None:
         """Forget files beyond the limits, but not the one of `key`, nor one that is being fetched."""
-        at_rest = (name for name, one in self._origins.items() if name != key and not one.lock.locked())
-        if len(self._origins) > _KEPT_ROBOTS and (oldest := next(at_rest, None)) is not None:
-            del self._origins[oldest]
+        at_rest = [name for name, one in self._origins.items() if name != key and not one.lock.locked()]
+        if len(self._origins) > _KEPT_ROBOTS and at_rest:
+            del self._origins[at_rest.pop(0)]
         excess = sum(one.size_bytes for one in self._origins.values()) - _KEPT_ROBOTS_BYTES
         if excess <= 0:
             return
