@@ -31,6 +31,7 @@ from honeyguide.errors import HoneyguideError
 from honeyguide.ports.fetch import Part
 from honeyguide.testing.memory_store import MemoryStore
 
+SOURCE = Path(app.__file__).parents[1]
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "limits.md"
 
 Attack = Callable[[int, int], object]
@@ -548,10 +549,9 @@ INNER = {
 
 
 def test_no_limit_of_the_code_is_left_out() -> None:
-    source = Path(app.__file__).parents[1]
     named = {
-        f"{path.relative_to(source).with_suffix('').as_posix().replace('/', '.')}:{name}"
-        for path in source.rglob("*.py")
+        f"{path.relative_to(SOURCE).with_suffix('').as_posix().replace('/', '.').removesuffix('.__init__')}:{name}"
+        for path in SOURCE.rglob("*.py")
         for name in re.findall(r"^(_?MAX_[A-Z_]+)\b[^=\n]*=", path.read_text("utf-8"), re.MULTILINE)
     }
     listed = {limit.place.removesuffix("]").replace("[", ".") for limit in LIMITS}
@@ -587,4 +587,9 @@ def test_the_table_says_where_it_is_set(limit: Limit) -> None:
         "policy": f"`FetchPolicy.{bare}`",
         "traps": f"profile, `traps.{bare}`",
         "crawl": f"profile, `crawl.{bare}`",
-    }.get(kind, f"`{kind.replace('.', '/')}.py`" if kind != "report" else "`report/__init__.py`")
+    }.get(kind, _file_of(kind))
+
+
+def _file_of(module: str) -> str:
+    path = module.replace(".", "/")
+    return f"`{path}/__init__.py`" if (SOURCE / path).is_dir() else f"`{path}.py`"

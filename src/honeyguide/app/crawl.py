@@ -97,7 +97,7 @@ async def opened_fetcher(
     `fetcher` makes the requests instead of our own; robots.txt, pauses, redirects and retries are the same. `counted` may
     stand between them: it sees every single request.
     """
-    from honeyguide.adapters.clock import SystemClock  # see pick_sites
+    from honeyguide.adapters.clock import SystemClock  # costs a third of a second
     from honeyguide.adapters.html.page import forward_of
     from honeyguide.adapters.http.client import HttpFetcher
     from honeyguide.adapters.http.robots import read_robots
@@ -270,7 +270,7 @@ class CrawlSession:
 
         `on_new` is called before a run is made: what it raises leaves no run behind.
         """
-        from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
+        from honeyguide.adapters.html.content import HtmlReader  # costs a third of a second
         from honeyguide.jobs.crawl import Crawler
         from honeyguide.jobs.request import spec_of
 

@@ -80,7 +80,7 @@ def watch_session(
 
     `rendering` has the fetchers of runs whose pages are rendered, by the key of the run.
     """
-    from honeyguide.adapters.html.content import HtmlReader  # see pick_sites
+    from honeyguide.adapters.html.content import HtmlReader  # costs a third of a second
     from honeyguide.adapters.html.sitemaps import read_sitemap
     from honeyguide.jobs.crawl import Crawler
     from honeyguide.jobs.sitemaps import list_pages

@@ -244,7 +244,7 @@ def _adds_small_whole_numbers(card: Scorecard) -> bool:
 
 
 def _half_up(value: pl.Expr, decimals: int) -> pl.Expr:
-    """Round as `core.rules.half_up` does, operation by operation."""
+    """Round as `core.rules.language.half_up` does, operation by operation."""
     if not decimals:  # doubling and halving are exact: far faster than comparing the fraction with a half
         return ((value * 2.0).floor() * 0.5).ceil()
     scale = 10.0**decimals

@@ -116,6 +116,7 @@ class SitePick:
     requests: int = 0
     homepage: Url | None = None
     page: Page | None = None
+    look: Look | None = None
     pages: dict[Url, Arrival] = field(default_factory=dict)
     answers: dict[Url, Fetched] = field(default_factory=dict)
     replaced: dict[Url, Replacement] = field(default_factory=dict)
@@ -150,7 +151,7 @@ class SitePick:
         self.notes += filter(None, [known.note])
         if not page.text.strip() and not page.links:
             return self.record(why_empty(page, body))
-        look = Look(page, profile, self.picker.request.strategy)
+        look = self.look = Look(page, profile, self.picker.request.strategy)
         selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
@@ -342,7 +343,9 @@ class SitePick:
             "profile_hash": self.picker.profile.hash,
             "options": request.options,
             "title": page.title if page else None,
-            "selected": [self._selected(c, page) for c in selection.selected] if selection and page else [],
+            "selected": [self._selected(c, self.look) for c in selection.selected]
+            if selection and self.look
+            else [],
             "candidates": [candidate_record(c) for c in selection.candidates] if selection else [],
             "skipped": [{"href": href, "rule": rule} for href, rule in page.skipped] if page else [],
             "counts": {**selection.counts, "skipped": len(page.skipped)} if selection and page else {},
@@ -357,9 +360,8 @@ class SitePick:
             record["elapsed_s"] = round(self.picker.clock.now() - self.started, 3)
         return record
 
-    def _selected(self, candidate: Candidate, home: Page) -> SelectedRecord:
+    def _selected(self, candidate: Candidate, look: Look) -> SelectedRecord:
         (page, missing, _), got = self.pages[candidate.url], self.answers.get(candidate.url)
-        look = Look(home, self.picker.profile, self.picker.request.strategy)
         reasons = () if candidate.score is None else candidate.score.reasons
         if (thin := self.thin.get(candidate.url)) is not None:
             reasons += (Reason(THIN, 0.0, f"{thin.text}; no other page of its kind has more"),)

@@ -93,7 +93,8 @@ class _Reading:
         most = request.max_files or MAX_FILES
         self._enqueue(request.addresses, 0)
         for sitemap in request.files:
-            self._enqueue(self._add_pages(sitemap, None), 1)
+            if not self.listing.is_cut:
+                self._enqueue(self._add_pages(sitemap, None), 1)
         for site in request.sites:
             self._enqueue(await self._named_by_robots(site), 1)
         useless = 0

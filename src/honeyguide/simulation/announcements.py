@@ -17,7 +17,6 @@ from honeyguide.simulation.worlds import CLASSES, NEVER
 if TYPE_CHECKING:
     from honeyguide.simulation.worlds import Floats, Ints, World
 
-SOURCES = ("sitemap", "feed")
 _ENOUGH = 5  # claims about a kind of page, before its own cases count instead of those of the host
 
 

@@ -134,6 +134,15 @@ async def pages(sources: Sources, request: web.Request) -> View:
     return View(f"Run {run}: pages", found, body, "Crawl", trail=run_trail(None))
 
 
+def _branch_link(name: str, prefix: str, run: int, *, is_site: bool) -> str:
+    """Link a branch of the tree to what is below it, and a page to why it is there."""
+    if not prefix:
+        return escape(name)
+    if is_site or name.endswith("/"):
+        return linked("/crawl/tree", name, run=run, below=f"{prefix.removesuffix('/')}/")
+    return linked("/why", name, url=f"https://{prefix}", run=run)
+
+
 def _page_cells(record: Record, run: int) -> tuple[str, ...]:
     relevance = figure(record.get("topic_relevance"))
     return (
@@ -278,16 +287,7 @@ async def tree(sources: Sources, request: web.Request) -> View:
     )
     cells = [
         (
-            linked(
-                "/crawl/tree",
-                one.name,
-                run=run,
-                below=one.prefix if one.prefix.endswith("/") else f"{one.prefix}/",
-            )
-            if one.prefix and (not prefix or one.name.endswith("/"))
-            else linked("/why", one.name, url=f"https://{one.prefix}", run=run)
-            if one.prefix
-            else escape(one.name),
+            _branch_link(one.name, one.prefix, run, is_site=not prefix),
             f"{one.urls:,}",
             f"{one.fetched:,}",
             meter(one.relevant / one.fetched, f"{one.relevant / one.fetched:.0%}") if one.fetched else "",

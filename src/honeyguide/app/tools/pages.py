@@ -1,7 +1,7 @@
-"""Pages and URLs: pages read, links listed, classified and scored against a topic (TOPIC-1, TOPIC-2), URLs explained.
+"""Pages and URLs: pages read, links listed and classified, URLs explained.
 
 Owns: reading a page of HTML or Markdown, and where it is if nobody says so. Must not know: options, terminals, points.
-Start reading at `load_page` and `score_links`.
+Start reading at `load_page` and `link_records`.
 """
 
 from __future__ import annotations

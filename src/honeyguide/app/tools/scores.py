@@ -233,7 +233,7 @@ LANE_WORDS = {
     "far": "added behind all others",
     "skip": "not followed",
 }
-_ELSEWHERE = Url.parse("https://page.invalid/")
+_ELSEWHERE = Url.parse(NOWHERE)
 
 
 def relevance_level(score: float, *, profile: Profile | str | Path = "docs") -> str | None:

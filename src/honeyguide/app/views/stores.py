@@ -144,12 +144,10 @@ def _learnt(run: Run, ledger: Ledger) -> list[str]:
         rules = traversal_of(profile, request.traversal).learner
     except HoneyguideError:
         return []
-    sites = sorted(ledger.sites())[: MAX_SITES if rules is not None else 0]
-    return (
-        [f"{site}: {said}" for site in sites for said in Learner(rules, ledger.learnt(site)).summary()]
-        if rules
-        else []
-    )
+    if rules is None:
+        return []
+    sites = sorted(ledger.sites())[:MAX_SITES]
+    return [f"{site}: {said}" for site in sites for said in Learner(rules, ledger.learnt(site)).summary()]
 
 
 # --- plans and freshness ---
@@ -203,9 +201,8 @@ def read_plan(path: str, top: int, *, is_exact: bool = False) -> PlanView:
         if is_exact or urls <= _LARGE:
             return PlanView(plan_store(path, top=top), read_freshness(path), None)
         share = MAX_RANKED / urls
-        below = (
-            int(share * 2**64) - 2**63
-        )  # identities are hashes, so those below a number are drawn at random
+        # Identities are hashes, so those below a number are drawn at random.
+        below = int(share * 2**64) - 2**63
         queued = browser.queued(below)
     with opened_store(path, read_only=True) as store:
         history = store.history

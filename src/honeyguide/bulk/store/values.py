@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.bulk.store.columns import StoredColumns
     from honeyguide.core.recrawl.history import Site
     from honeyguide.core.recrawl.policies import Learned
-    from honeyguide.core.recrawl.priors import PageClass, Priors
+    from honeyguide.core.recrawl.priors import Priors
 
     Floats = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
@@ -85,16 +85,15 @@ def _rounded(value: Floats, is_special: Flags) -> tuple[Floats, Flags]:
 
 
 class _Groups:
-    """What the pages of a class on a host have in common: a group is 3 x host + class."""
+    """What the pages of a class on a host have in common: a group is the host times the number of classes, plus the class."""
 
     def __init__(self, rows: StoredColumns, priors: Priors, sites: Sequence[Site]) -> None:
         self.of_row = len(CLASSES) * rows.host + rows.kind
         self.sites = sites
-        self._host_of_row = rows.host
         self._used = np.flatnonzero(np.bincount(self.of_row))
         names = list(rows.hosts)
-        pairs = [(names[number // 3], CLASSES[number % 3]) for number in self._used.tolist()]
-        own = np.array([priors.of(host, kind) for host, kind in pairs])
+        self._hosts_and_kinds = [divmod(number, len(CLASSES)) for number in self._used.tolist()]
+        own = np.array([priors.of(names[host], CLASSES[kind]) for host, kind in self._hosts_and_kinds])
         places = np.zeros(len(CLASSES) * len(names), dtype=np.int64)
         places[self._used] = np.arange(len(self._used))
         self.place = places[self.of_row]
@@ -111,13 +110,9 @@ class _Groups:
 
     def courses(self) -> tuple[Floats, Floats]:
         """Give the course of the clock by age of each group, and the share of pages that end at each age."""
-        profiles = [self.sites[number // 3].aged(_class(number % 3)).own for number in self._used.tolist()]
+        profiles = [self.sites[host].aged(CLASSES[kind]).own for host, kind in self._hosts_and_kinds]
         courses = [profile._course for profile in profiles]  # noqa: SLF001 - the same clock, for arrays
         return np.array(courses), np.array([profile.ends for profile in profiles])
-
-
-def _class(number: int) -> PageClass:
-    return CLASSES[number]
 
 
 class _Clocks:

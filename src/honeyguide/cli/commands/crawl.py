@@ -44,7 +44,6 @@ from honeyguide.cli.options import (
     check_distinct,
     check_reports,
     column_option,
-    concurrency_option,
     content_option,
     destination,
     format_option,
@@ -166,11 +165,6 @@ _IDENTITY = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetching(FetchOptions):
-    concurrency: int = concurrency_option("Requests at once.", default=32)
-
-
 @click.command(
     cls=Command,
     examples=(
@@ -180,7 +174,7 @@ class _Fetching(FetchOptions):
     ),
 )
 @click.argument("seeds", metavar="[SEED]...", nargs=-1)
-@takes(outputs=OutputOptions, options=CrawlOptions, keeping=KeepOptions, fetching=_Fetching)
+@takes(outputs=OutputOptions, options=CrawlOptions, keeping=KeepOptions, fetching=FetchOptions)
 @verbose_option
 @no_color_option
 def crawl(

@@ -53,7 +53,6 @@ class PostgresStore:
         self.contents = PostgresContents(self._db)
         self._workers = SqlWorkers(self._db)
         self._queues: dict[int, PostgresQueue] = {}
-        self._depth = 0
         self.clock = StoreClock(lambda: self._db.one(self._sql["now"])[0])
 
     def _open(self, *, create: bool) -> None:
