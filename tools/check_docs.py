@@ -183,7 +183,7 @@ def main(args: list[str]) -> int:
             else:
                 wrong = open_pages(site)
     sys.stdout.writelines(f"{text}\n" for text in wrong)
-    sys.stdout.write("The site is in order.\n" if not wrong else f"{len(wrong)} mistakes\n")
+    sys.stdout.write("The site is in order.\n" if not wrong else f"Mistakes: {len(wrong)}\n")
     return 1 if wrong else 0
 
 
