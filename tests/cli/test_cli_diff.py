@@ -75,13 +75,19 @@ def test_what_cannot_be_compared_is_one_sentence(run: Run) -> None:
     run(*PLAN, TODAY, "-o", "plan.jsonl")
     Path("empty.jsonl").write_text("\n")
     Path("other.jsonl").write_text('{"site": "b.example", "selected": []}\n')
+    Path("both.jsonl").write_text(
+        f"{Path('now.jsonl').read_text('utf-8')}\n{Path('other.jsonl').read_text('utf-8')}"
+    )
     assert "give two of one kind" in run("diff", "now.jsonl", "plan.jsonl").stderr
-    assert "only one of the files has acme.example" in run("diff", "empty.jsonl", "now.jsonl").stderr
+    assert "Error: empty.jsonl: has no record" in run("diff", "empty.jsonl", "now.jsonl").stderr
     assert run("diff", "empty.jsonl", "empty.jsonl", "--format", "table").stdout == "Nothing changed.\n"
     assert "cannot be read" in run("diff", "gone.jsonl", "now.jsonl").stderr
-    assert (
-        "only one of the files has b.example, acme.example" in run("diff", "now.jsonl", "other.jsonl").stderr
-    )
+    assert "only one of the files has b.example" in run("diff", "now.jsonl", "both.jsonl").stderr
+    assert "has no site of now.jsonl" in run("diff", "now.jsonl", "other.jsonl").stderr
+    for files in (("gold.jsonl", "now.jsonl"), ("now.jsonl", "gold.jsonl"), ("gold.jsonl", "gold.jsonl")):
+        refused = run("diff", *files)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "gold.jsonl line 1: is no record of Honeyguide" in refused.stderr
 
 
 # --- plans: why ---

@@ -182,10 +182,20 @@ def test_a_record_of_what_is_no_address_is_not_judged(judge: Run) -> None:
             '{"site": "a.example", "selected": [1]}\n',
             "field selected: should be a list of objects",
         ),
-        ("picks.jsonl", '{"site": "a.example"}\n' * 2, "picks.jsonl line 2: is a second record of a.example"),
         (
             "picks.jsonl",
-            '{"site": "a.example"}\n',
+            '{"site": "a.example", "core": []}\n',
+            "picks.jsonl line 1: is no record of Honeyguide",
+        ),
+        ("picks.jsonl", "", "picks.jsonl: has no record; give JSON lines that pick wrote"),
+        (
+            "picks.jsonl",
+            '{"site": "a.example", "selected": []}\n' * 2,
+            "picks.jsonl line 2: is a second record of a.example",
+        ),
+        (
+            "picks.jsonl",
+            '{"site": "a.example", "selected": []}\n',
             "has no record of a labelled site: it has a.example, labelled are www.acme",
         ),
         ("picks.jsonl", "[" * 100_000, "nested too deeply"),
@@ -212,6 +222,9 @@ def test_bad_input_is_one_sentence_with_file_and_line(
 
 def test_bad_files(judge: Run) -> None:
     assert "cannot be read" in str(judge("nothing.jsonl", "--gold", "gold.jsonl").exception)
+    for table in ("picks.csv", "picks.xlsx", "picks.parquet"):
+        sentence = f"{table}: is a table, of which picks are not read; give JSON lines that pick wrote"
+        assert str(judge(table, "--gold", "gold.jsonl").exception) == sentence
     Path("picks.jsonl").write_bytes(b'{"site": "\xff"}')
     assert "picks.jsonl line 1: is not UTF-8" in str(judge().exception)
     Path("labels").mkdir()

@@ -198,5 +198,5 @@ def test_a_table_of_picks_says_what_it_lacks_and_is_still_read_with_its_own_colu
     Path("list.csv").write_text(f"owner,website\nAnna,{site}\n", "utf-8")
     assert run("pick", "-i", "list.csv", *QUICK, "-o", f"p.{ending}").exit_code == 0
     assert "has no links of homepages" in run("explain", "/about", "--picks", f"p.{ending}").stderr
-    assert "is a table, which lacks the rejected links" in run("diff", f"p.{ending}", f"p.{ending}").stderr
+    assert "is a table, of which picks are not read" in run("diff", f"p.{ending}", f"p.{ending}").stderr
     assert {row["owner"] for row in read(f"p.{ending}")} == {"Anna"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import (
     STDIN,
+    kind_of,
     name_of,
     read_lines,
     read_text,
@@ -30,6 +31,15 @@ _MOST = 1e15  # of a score, or of points
 MAX_FIRST = 1_000  # links of a homepage that are kept to compare the picks with
 _NOT_INNER = frozenset({*RULE_WORDS, "homepage", "duplicate"})  # rules that reject what is no inner page
 MAX_NAME = 200  # characters of a site that is no address
+_FOREIGN = "is no record of Honeyguide; give what pick, crawl, export, rescore, runs or plan wrote"
+NO_TABLE = "is a table, of which picks are not read; give JSON lines that pick wrote"
+
+
+class NoRecordError(InputError):
+    """Something that is no record of ours; the rest of the sentence says what to give."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(_FOREIGN, file=file)
 
 
 def read_gold(path: str) -> dict[str, Gold]:
@@ -73,12 +83,18 @@ def read_picks(path: str, *, keep_others: bool, by_path: bool = False) -> dict[s
 
     `by_path` tells sites in folders of one host apart, which labels do not.
     """
+    if kind_of(path) not in (None, "jsonl"):
+        raise InputError(NO_TABLE, file=path)
     found: dict[str, Picked] = {}
     for where, row in _rows(path):
         site = _key(_site_text(row, where), by_path=by_path)
         if site in found:
             raise InputError(f"is a second record of {site}; keep one of them", file=where)
+        if "selected" not in row:
+            raise NoRecordError(where)
         found[site] = picked_of(row, where, keep_others=keep_others)
+    if not found:
+        raise InputError("has no record; give JSON lines that pick wrote", file=name_of(path))
     return found
 
 

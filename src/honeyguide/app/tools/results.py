@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, is_typeddict
 
 from honeyguide.adapters.files.read import kind_of, name_of, need_parquet, opened, read_lines, reading_parquet
-from honeyguide.adapters.files.results import MAX_RECORD_BYTES, read_picks
+from honeyguide.adapters.files.results import MAX_RECORD_BYTES, NO_TABLE, NoRecordError, read_picks
 from honeyguide.adapters.files.rows import json_object
 from honeyguide.adapters.output.tables import PICK_COLUMNS, column_names
 from honeyguide.adapters.output.xlsx import read_xlsx
@@ -35,19 +35,11 @@ _KINDS = tuple(
     for kind in vars(table).values()
     if is_typeddict(kind) and kind is not OutputRecord and "schema" in fields(kind)
 )
-_FOREIGN = "is no record of Honeyguide; give what pick, crawl, export, rescore, runs or plan wrote"
 MAX_ENTRIES = 1_000_000  # of a plan
 _NEEDED = {"rank", "url", "score", "points"}  # what an entry of a plan has in every format
 _NO_ENTRY = "is no entry of a plan; give what `plan --format jsonl` or `-o` wrote"
 _CSV_STEP = 0.000_6  # CSV has three decimals: a smaller difference is none
 _PAID = re.compile(r" \(([+-][0-9.]+|-)\)(?:; |$)")
-
-
-class NoRecordError(InputError):
-    """Something that is no record of ours; the rest of the sentence says what to give."""
-
-    def __init__(self, file: str) -> None:
-        super().__init__(_FOREIGN, file=file)
 
 
 def read(path: str | Path) -> Iterator[Record]:
@@ -213,9 +205,7 @@ def is_pick_file(file: str) -> bool | None:
         else next((text for _, text in read_lines(file, limit=MAX_RECORD_BYTES) if text.strip()), "")
     )
     if first.startswith("site,"):
-        raise InputError(
-            "is a table, which lacks the rejected links; give JSON lines that pick wrote", file=file
-        )
+        raise InputError(NO_TABLE, file=file)
     return None if not first else first.startswith("{") and "site" in json_object(first, file)
 
 
@@ -228,7 +218,10 @@ def compare_picks(earlier: str, later: str) -> tuple[list[Record], list[str]]:
         if site in before
         for one in compare_sites(picked, before[site])
     ]
-    return changes, [site for site in {**now, **before} if site not in now or site not in before]
+    alone = [site for site in {**now, **before} if site not in now or site not in before]
+    if not now.keys() & before.keys():
+        raise InputError(f"has no site of {name_of(earlier)}, so that nothing can be compared", file=later)
+    return changes, alone
 
 
 def compare_plans(earlier: str, later: str) -> list[Record]:
