@@ -83,7 +83,7 @@ def test_a_profile_of_ones_own_is_extended_by_its_path(folder: Path) -> None:
 
 def test_no_change_is_worth_it(folder: Path) -> None:
     result = _learn("fine.jsonl", "--picks", "picks.jsonl", "-o", "my.toml", "--format", "table")
-    assert result.exit_code == 0
+    assert result.exit_code == 3
     assert "No change is worth it" in result.stdout
     assert "my.toml is not written, because no change is worth it" in result.stderr
     assert not (folder / "my.toml").exists()

@@ -209,7 +209,7 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
     """Propose other points and words for a profile, from pages that you labelled.
 
     LABELS are those of `honeyguide eval --gold`, for a few dozen sites. The result extends the profile; each change stands
-    beside its evidence. Figures come from held-out sites. The exit code is 3 if a labelled site has no links.
+    beside its evidence. Figures come from held-out sites. The exit code is 3 if no change is worth it, or a labelled site has no links.
     """
     check_distinct((labels, options.picks), (options.file,))
     if options.file and not options.force and Path(options.file).exists():
@@ -245,7 +245,7 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
         note(f"wrote {options.file}; try it with: honeyguide pick SITE --profile {options.file}")
     elif options.file:
         note(f"{options.file} is not written, because no change is worth it")
-    if learned.missing:
+    if learned.missing or not learned.lesson.proposals:
         click.get_current_context().exit(PARTIAL)
 
 
