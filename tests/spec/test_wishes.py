@@ -126,6 +126,16 @@ def test_mistakes_of_a_profile_are_named(tmp_path: Path) -> None:
         load_profile(file)
 
 
+def test_a_profile_wants_nothing_that_it_never_wants(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    text = 'schema = 1\nextends = "company"\nname = "mine"\ndescription = "d"\n[want]\npages = ["projects", "team"]\n'
+    file.write_text(f'{text}[never]\npages = ["Projects"]\n')
+    with pytest.raises(errors.ConfigError) as error:
+        load_profile(file)
+    what = "'projects' is also in want.pages; leave one of them out"
+    assert [str(problem) for problem in error.value.problems] == [f"never.pages: {what}"]
+
+
 @pytest.mark.parametrize(
     ("asked", "what"),
     [

@@ -99,6 +99,9 @@ class _Builder:
         self.reader = ConditionReader(terms, frozenset(shape.scorecard), pattern)
         self.idle = {name for name, card in shape.scorecard.items() if pattern is None and _reads_topic(card)}
         self.skips = self.decisions(shape.skip, "skip")
+        self.wants, self.nevers = (self.words(name, "pages") for name in ("want", "never"))
+        for both in sorted({*self.wants}.intersection(self.nevers)):
+            self.reader.wrong("never.pages", f"{both!r} is also in want.pages; leave one of them out")
 
     def rule(self, shape: shapes.RuleShape | shapes.DecisionShape, where: str) -> Rule:
         """Read a rule; `points`, `per` and the rest only where a rule may have them."""
@@ -178,8 +181,8 @@ class _Builder:
         return core.Strategy(
             name=name,
             cards=tuple(dict.fromkeys(card for name in needed for card in chains.get(name, ()))),
-            wants=wanted_rules(self.words("want", "pages"), set(buckets)),
-            nevers=never_rules(self.words("never", "pages"), set(buckets)),
+            wants=wanted_rules(self.wants, set(buckets)),
+            nevers=never_rules(self.nevers, set(buckets)),
             drops=drops,
             quotas=quotas,
             kinds=self.kinds(own, f"{where}.bucket") if own else None,
