@@ -135,6 +135,34 @@ def test_a_cap_judges_fewer(judge: Run) -> None:
     assert acme["picks"] == 1
 
 
+def test_picks_beyond_the_usual_cap_are_named_unless_a_cap_is_given(judge: Run) -> None:
+    many = [_page(f"/page{rank}", rank) for rank in range(1, 7)]
+    _write("picks.jsonl", [_record("acme.example", *many, homepage="https://www.acme.example/"), NOW[1]])
+    said = "only the first 4 picks of a site are judged; --cap 6 judges all"
+    assert said in judge().stderr
+    assert "--cap" not in judge("picks.jsonl", "--gold", "gold.jsonl", "--cap", "4").stderr
+
+
+def test_labels_may_have_notes_and_a_url_of_another_host_is_named(judge: Run) -> None:
+    there = {
+        "site": "www.acme.example",
+        "core": ["https://acme.exampel/about", "https://shop.acme.example/x"],
+    }
+    _write(
+        "gold.jsonl", [{**there, "notes": "by Ada"}, {**GOLD[1], "acceptable": ["http://other.example/y"]}]
+    )
+    result = judge()
+    assert result.exit_code == 0
+    hosts = "https://acme.exampel/about, http://other.example/y"
+    assert f"not on the host of its site: {hosts}; only the path counts" in result.stderr
+
+
+def test_a_label_may_be_of_the_host_to_which_a_site_redirects(judge: Run) -> None:
+    _write("gold.jsonl", [{"site": "http://other.example:8080", "core": ["https://new.example/town"]}])
+    _write("picks.jsonl", [_record("other.example:8080", homepage="https://www.new.example/")])
+    assert judge().stderr == ""
+
+
 def test_gold_may_be_a_folder_and_picks_standard_input(judge: Run) -> None:
     Path("labels").mkdir()
     for number, row in enumerate(GOLD):
@@ -205,9 +233,24 @@ def test_a_record_of_what_is_no_address_is_not_judged(judge: Run) -> None:
             '{"site": "a.example"}',
             "gold.jsonl line 1, field core: should be a list of paths or URLs",
         ),
+        ("gold.jsonl", '{"site": "a.example", "core": []}', "gold.jsonl line 1: labels no page; label one"),
+        (
+            "gold.jsonl",
+            '{"site": "a.example", "core": ["/x"], "junks": ["/y"]}',
+            "line 1, field 'junks': is no label; did you mean junk?",
+        ),
+        (
+            "gold.jsonl",
+            '{"site": "a.example", "core": ["/x"], "Aceptable": []}',
+            "field 'Aceptable': is no label; did you mean acceptable?",
+        ),
         ("gold.jsonl", '{"site": "a.example", "core": [1]}', "field core: should be a list of paths or URLs"),
         ("gold.jsonl", '{"site": "a.example", "core": ["/x"], "junk": ["/x.html"]}', "'/x.html' is core too"),
-        ("gold.jsonl", '{"site": "a.example", "core": []}\n' * 2, "line 2: labels a.example a second time"),
+        (
+            "gold.jsonl",
+            '{"site": "a.example", "core": ["/"]}\n' * 2,
+            "line 2: labels a.example a second time",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence_with_file_and_line(

@@ -89,6 +89,16 @@ def test_no_change_is_worth_it(folder: Path) -> None:
     assert not (folder / "my.toml").exists()
 
 
+def test_a_labelled_url_of_another_host_is_named(folder: Path) -> None:
+    text = (folder / "wants.jsonl").read_text("utf-8")
+    (folder / "wants.jsonl").write_text(text.replace('["/', '["https://site7.example/', 1), "utf-8")
+    result = _learn("wants.jsonl", "--picks", "picks.jsonl", "--format", "table")
+    assert result.exit_code == 0
+    assert (
+        "not on the host of its site: https://site7.example/projects; only the path counts" in result.stderr
+    )
+
+
 def test_sites_without_links_are_named(folder: Path) -> None:
     with (folder / "wants.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"site": "unseen.example", "core": ["/x"]}\n')
@@ -108,7 +118,7 @@ def test_sites_without_links_are_named(folder: Path) -> None:
             f"has labels of 1 site; {LEAST_SITES} are the least, a few dozen are better",
         ),
         (
-            "\n".join(f'{{"site": "a{n}.example", "core": []}}' for n in range(LEAST_SITES)),
+            "\n".join(f'{{"site": "a{n}.example", "core": ["/x"]}}' for n in range(LEAST_SITES)),
             f"picks.jsonl: has links of 0 sites; {LEAST_SITES} are the least",
         ),
     ],

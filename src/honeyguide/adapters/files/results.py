@@ -17,7 +17,17 @@ from honeyguide.adapters.files.read import (
     read_text,
 )
 from honeyguide.adapters.files.rows import json_object
-from honeyguide.core.pick.evaluate import CORE, JUNK, LABELS, Gold, PageDecision, Picked, page_name, site_key
+from honeyguide.core.pick.evaluate import (
+    CORE,
+    JUNK,
+    LABELS,
+    Gold,
+    PageDecision,
+    Picked,
+    is_of_site,
+    page_name,
+    site_key,
+)
 from honeyguide.core.url.scope import RULE_WORDS
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -31,6 +41,7 @@ _MOST = 1e15  # of a score, or of points
 MAX_FIRST = 1_000  # links of a homepage that are kept to compare the picks with
 _NOT_INNER = frozenset({*RULE_WORDS, "homepage", "duplicate"})  # rules that reject what is no inner page
 MAX_NAME = 200  # characters of a site that is no address
+_ALIKE = 0.8  # of a key to the name of a label: acceptables, Core
 _FOREIGN = "is no record of Honeyguide; give what pick, crawl, export, rescore, runs or plan wrote"
 NO_TABLE = "is a table, of which picks are not read; give JSON lines that pick wrote"
 
@@ -49,7 +60,10 @@ def read_gold(path: str) -> dict[str, Gold]:
         site = _site(row, where)
         if site in found:
             raise InputError(f"labels {site} a second time; keep one of them", file=where)
-        found[site] = Gold(site, _labels(row, where))
+        _check_keys(row, where)
+        labels = _labels(row, where)
+        pages = (page for label in LABELS for page in row.get(label, ()))
+        found[site] = Gold(site, labels, tuple(page for page in pages if not is_of_site(page, site)))
     if not found:
         what = "has no labels; write one object with site, core, acceptable, junk for each site"
         raise InputError(what, file=path)
@@ -64,6 +78,16 @@ def _gold_rows(path: str) -> Iterator[tuple[str, Record]]:
         yield file, json_object(read_text(file), file, is_line=False)
 
 
+def _check_keys(row: Record, where: str) -> None:
+    """Refuse a key that seems misspelt; others are free, such as one for notes."""
+    from difflib import get_close_matches  # for other keys only
+
+    known = ("site", *LABELS)
+    for key in sorted(row.keys() - known):
+        if near := get_close_matches(key[:MAX_NAME].lower(), known, 1, _ALIKE):
+            raise InputError(f"is no label; did you mean {near[0]}?", file=where, field=shown(key))
+
+
 def _labels(row: Record, where: str) -> dict[str, str]:
     """Read the labels of a site; a page is junk or not, never both."""
     found: dict[str, str] = {}
@@ -75,6 +99,8 @@ def _labels(row: Record, where: str) -> dict[str, str]:
             known = found.setdefault(page_name(page), label)
             if label == JUNK and known != JUNK:
                 raise InputError(f"{shown(page)} is {known} too; keep one of them", file=where, field=JUNK)
+    if not found:
+        raise InputError("labels no page; label one, or leave the site out", file=where)
     return found
 
 

@@ -23,6 +23,7 @@ from honeyguide.core.pick.evaluate import (
     SiteFigures,
     Totals,
     interval,
+    is_of_site,
     judge_first_links,
     judge_site,
     match_sites,
@@ -70,7 +71,25 @@ def judge_picks(picks: str | Path, gold: str | Path, *, cap: int = 4) -> Evaluat
     found = {picked.site for picked in matched.values()}
     judged = tuple(judge_site(one, matched.get(site), cap) for site, one in labels.items())
     first = tuple(judge_first_links(one, matched.get(site), cap) for site, one in labels.items())
-    return Evaluation(judged, tuple(site for site in now if site not in found), first)
+    unlabelled = tuple(site for site in now if site not in found)
+    arrived = {site: picked.homepage for site, picked in matched.items()}
+    most = max(len(picked.selected) for picked in matched.values())
+    return Evaluation(judged, unlabelled, first, _elsewhere(labels, arrived), most)
+
+
+def _elsewhere(labels: Mapping[str, Gold], homepages: Mapping[str, str | None]) -> tuple[str, ...]:
+    """List the labelled URLs that are of another host than their site, and than its homepage after redirects."""
+    return tuple(
+        page
+        for site, gold in labels.items()
+        for page in gold.elsewhere
+        if not is_of_site(page, homepages.get(site))
+    )
+
+
+def elsewhere_note(pages: Iterable[str]) -> str:
+    """Say what is made of labelled URLs of other hosts."""
+    return f"labelled, but not on the host of its site: {name_sites(pages)}; only the path counts"
 
 
 def name_sites(sites: Iterable[str]) -> str:
@@ -146,7 +165,7 @@ def _counts(counts: PickCounts) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class LearnedProfile:
-    """A lesson, the profile and the strategy that it changes, and the labelled sites without links."""
+    """A lesson, the profile and the strategy that it changes, the labelled sites without links, and labelled URLs of other hosts."""
 
     lesson: ProfileLesson
     profile: Profile
@@ -154,6 +173,7 @@ class LearnedProfile:
     strategy: str
     sites: int
     missing: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 def labels_of(path: str | Path) -> dict[str, Gold]:
@@ -196,7 +216,10 @@ def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
     lesson = ProfileLearner(sites, loaded, strategy, limit).learn(on_fold)
     missing = tuple(site for site in labels if site not in found)
     source = str(profile) if profile is not None else loaded.name
-    return LearnedProfile(lesson, loaded, source, strategy, len(sites), missing)
+    elsewhere = _elsewhere(
+        labels, {site: reached[_key(record["site"])].homepage for site, record in found.items()}
+    )
+    return LearnedProfile(lesson, loaded, source, strategy, len(sites), missing, elsewhere)
 
 
 def _key(site: object) -> str:
@@ -269,6 +292,8 @@ def lesson_record(learned: LearnedProfile) -> Record:
 def notes(learned: LearnedProfile) -> Iterator[str]:
     """Say what could not be learned from."""
     lesson = learned.lesson
+    if learned.elsewhere:
+        yield elsewhere_note(learned.elsewhere)
     if learned.missing:
         yield f"no links are known of {name_sites(learned.missing)}: not learned from"
     if lesson.unlinked:

@@ -98,13 +98,17 @@ def _causes(change: Record) -> list[str]:
 
 # --- labels ---
 
+_CAP = 4  # as judge_picks has it
+
 
 @dataclass(frozen=True, slots=True)
 class _EvalOptions:
     gold: str = option(
         "--gold PATH", "Labels: JSON lines, or a folder with a JSON file of each site.", required=True
     )
-    cap: int = option("--cap N", "Judge the first N picks.", default=4, type=click.IntRange(1, 1000))
+    cap: int | None = option(
+        "--cap N", "Judge the first N picks.  [default: 4]", type=click.IntRange(1, 1000)
+    )
 
 
 @click.command(
@@ -122,7 +126,12 @@ def eval(picks: str, options: _EvalOptions) -> None:  # noqa: A001 - a command's
     and the lists `core`, `acceptable` and `junk` of paths or URLs. A site is good if three quarters of --cap are core or
     acceptable pages, or all such pages if it has fewer. The exit code is 3 if a labelled site has no record.
     """
-    judged = evaluate.judge_picks(picks, options.gold, cap=options.cap)
+    cap = _CAP if options.cap is None else options.cap
+    judged = evaluate.judge_picks(picks, options.gold, cap=cap)
+    if options.cap is None and judged.most > cap:
+        note(f"only the first {cap} picks of a site are judged; --cap {judged.most} judges all")
+    if judged.elsewhere:
+        note(evaluate.elsewhere_note(judged.elsewhere))
     if judged.missing:
         note(f"{name_of(picks)} has no record of {name_sites(judged.missing)}: judged as no picks")
     if judged.unlabelled:

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from honeyguide.core.text.printable import tidy
 from honeyguide.core.url.url import Url
+from honeyguide.errors import UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,12 +45,23 @@ def site_key(text: str, *, by_path: bool = False) -> str:
     return url.site + url.target.rstrip("/") if by_path else url.site
 
 
+def is_of_site(page: str, *sites: str | None) -> bool:
+    """Tell whether a page, a path or a URL, is on the host of one of these sites, above it or below."""
+    try:
+        host = site_key(page).removeprefix("www.") if "://" in page else ""
+    except UrlError:
+        return False
+    known = [site.removeprefix("www.") for site in sites if site]
+    return not host or any(f".{one}".endswith(f".{host}") or host.endswith(f".{one}") for one in known)
+
+
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The labels of a site: names of pages (`page_name`) and what each is."""
+    """The labels of a site: names of pages (`page_name`) and what each is; and labelled URLs of other hosts."""
 
     site: str
     labels: Mapping[str, str]
+    elsewhere: tuple[str, ...] = ()
 
     def label(self, url: str) -> str | None:
         """Look a page up; a label without query holds whatever the query."""
@@ -267,11 +279,16 @@ def _fate(seen: PageDecision | None, run: Picked) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A judged run: its sites, sites without labels, and a baseline from the first links of each homepage."""
+    """A judged run: its sites, sites without labels, and a baseline from the first links of each homepage.
+
+    `elsewhere` are labelled URLs of other hosts; `most` is how many picks a site has.
+    """
 
     sites: tuple[SiteFigures, ...]
     unlabelled: tuple[str, ...] = ()
     first: tuple[SiteFigures, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    most: int = 0
 
     @property
     def first_links(self) -> Totals | None:
