@@ -72,6 +72,22 @@ def test_the_profile_extends_the_old_one_and_says_why(folder: Path) -> None:
     assert picked[0]["url"].endswith("/projects")
 
 
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        ("my.txt", "my.txt: should end in .toml, by which a profile is known"),
+        (
+            "gone/my.toml",
+            "gone/my.toml: cannot be written: No such file or directory; check that its folder exists",
+        ),
+    ],
+)
+def test_where_no_profile_can_be_written_is_said_before_anything_is_read(file: str, sentence: str) -> None:
+    result = _learn("no-labels.jsonl", "-o", file)
+    assert (result.exit_code, result.stderr) == (1, f"Error: {sentence}\n")
+
+
 def test_a_profile_of_ones_own_is_extended_by_its_path(folder: Path) -> None:
     (folder / "own").mkdir()
     (folder / "own" / "mine.toml").write_text('schema = 1\nextends = "company"\nname = "mine"\n', "utf-8")
@@ -134,7 +150,7 @@ def test_bad_labels_get_a_sentence(folder: Path, labels: str, sentence: str) -> 
 def test_an_existing_file_is_kept_without_force(folder: Path) -> None:
     (folder / "my.toml").write_text("mine", "utf-8")
     result = _learn("wants.jsonl", "--picks", "picks.jsonl", "-o", "my.toml")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "exists already" in result.stderr
     assert (folder / "my.toml").read_text("utf-8") == "mine"
     assert _learn("wants.jsonl", "--picks", "picks.jsonl", "-o", "my.toml", "--force").exit_code == 0

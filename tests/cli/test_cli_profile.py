@@ -177,7 +177,7 @@ def test_the_words_of_a_new_profile_matter(run: Run) -> None:
 def test_init_writes_no_toml_into_a_json_file(run: Run) -> None:
     result = run("profile", "init", "mine", "-o", "mine.json")
     assert result.exit_code == 1
-    assert "mine.json: would be read as JSON, but this profile is TOML; name a .toml file" in result.stderr
+    assert "mine.json: should end in .toml, by which a profile is known" in result.stderr
     assert not Path("mine.json").exists()
 
 

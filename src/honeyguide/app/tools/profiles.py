@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.output.write import check_regular, replacing, unwritable
+from honeyguide.adapters.output.write import check_regular, check_replaceable, replacing, unwritable
 from honeyguide.app.tools.evaluate import figures, sentence
 from honeyguide.config import bundled_profiles, load_profile, profile_source
 from honeyguide.config.extend import read_profile, unused_terms
@@ -114,10 +114,16 @@ def _is_of_one_kind(rule: Record) -> bool:
     return set(when) == {"bucket"} and isinstance(when["bucket"].get("is"), str)
 
 
+def check_profile_file(path: Path, *, force: bool) -> None:
+    """Refuse, before any work is done, a file that could not be written, or not be read as a profile."""
+    if path.suffix != ".toml":
+        raise InputError("should end in .toml, by which a profile is known", file=str(path))
+    _check_free(path, force=force)
+    check_replaceable(path, lambda _: True)
+
+
 def write_profile(path: Path, text: str, *, force: bool) -> None:
     """Write a profile to a new file, or with `force` over an old one, which stays until the new one is whole."""
-    if path.suffix == ".json":
-        raise InputError("would be read as JSON, but this profile is TOML; name a .toml file", file=str(path))
     try:
         _check_free(path, force=force)
         with replacing(path) as part:

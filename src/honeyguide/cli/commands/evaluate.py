@@ -17,7 +17,7 @@ from honeyguide.app.arguments import strategy_profile
 from honeyguide.app.files import name_of
 from honeyguide.app.tools import evaluate
 from honeyguide.app.tools.evaluate import interval, name_sites, verdict
-from honeyguide.app.tools.profiles import profile_text, write_profile
+from honeyguide.app.tools.profiles import check_profile_file, profile_text, write_profile
 from honeyguide.app.tools.results import compare_picks, compare_plans, is_pick_file
 from honeyguide.cli import stopping
 from honeyguide.cli.command import PARTIAL, Command, option, takes
@@ -221,10 +221,8 @@ def learn(labels: str, options: _LearnOptions, fetching: FetchOptions) -> None:
     beside its evidence. Figures come from held-out sites. The exit code is 3 if no change is worth it, or a labelled site has no links.
     """
     check_distinct((labels, options.picks), (options.file,))
-    if options.file and not options.force and Path(options.file).exists():
-        raise click.UsageError(
-            f"{options.file} exists already; choose another name, or overwrite it with --force."
-        )
+    if options.file:
+        check_profile_file(Path(options.file), force=options.force)
     gold = evaluate.labels_of(labels)
     strategy_profile(options.strategy, options.profile)  # a wrong one is an error before anything is fetched
     records = options.picks or _picked(list(gold), options, fetching)

@@ -124,6 +124,7 @@ def init(name: str, options: _InitOptions) -> None:
         sys.stdout.write(text)
         return
     path = Path(options.file or f"{name}.toml")
+    profiles.check_profile_file(path, force=options.force)
     profiles.write_profile(path, text, force=options.force)
     note(f"wrote {path}; try it with: honeyguide {_first_try(path, strategies)}")
 
