@@ -35,7 +35,7 @@ DOCS = "https://docs.example.org"
         (
             f"{DOCS}/library/asyncio.html",
             (
-                "By its address it is inside the crawl: same-site (URL-10, docs.example.org).",
+                "By its address it is inside the crawl: same-site (docs.example.org).",
                 '  "asyncio.html" in main of https://docs.example.org/library, score 10\n',
                 "    +5 topic in anchor text",
                 "    +3 topic in URL",
@@ -57,14 +57,14 @@ DOCS = "https://docs.example.org"
         (
             f"{DOCS}/logo.png",
             (
-                "By its address it is no page: extension (URL-9, .png).",
+                "By its address it is no page: extension (.png).",
                 "It was not fetched: rejected by extension: .png.",
             ),
         ),
         (
             "other.example/x",
             (
-                "By its address it is outside the crawl: other-site (URL-11, other.example).",
+                "By its address it is outside the crawl: other-site (other.example).",
                 "It was not fetched: rejected by other-site: other.example.",
             ),
         ),
@@ -200,7 +200,7 @@ def test_another_spelling_of_a_page_is_said_to_be_one(run: Run, two_crawls: Path
     assert told[1].startswith(
         "It is written https://a.example:8080/gutters/?utm_source=x; it is read as above "
     )
-    same = "The crawl knows it as http://a.example:8080/gutters; that is the same page (URL-7)."
+    same = "The crawl knows it as http://a.example:8080/gutters; that is the same page."
     assert told[2] == same
     assert record(run, read)["sentences"][:2] == [read, same]
     assert record(run, "a.example:8080/gutters")["sentences"][1].startswith("By its address")

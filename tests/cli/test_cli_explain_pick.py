@@ -200,3 +200,16 @@ def test_a_table_of_picks_says_what_it_lacks_and_is_still_read_with_its_own_colu
     assert "has no links of homepages" in run("explain", "/about", "--picks", f"p.{ending}").stderr
     assert "is a table, of which picks are not read" in run("diff", f"p.{ending}", f"p.{ending}").stderr
     assert {row["owner"] for row in read(f"p.{ending}")} == {"Anna"}
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_the_homepage_is_never_a_pick(run: Run, *, linked: bool) -> None:
+    home = HOME + b'<a href="/">Home</a>' if linked else HOME
+    with served(LoopbackServer({"/": response(home)})) as (site,):
+        run("pick", site, *QUICK, "-o", "picks.jsonl")
+        for text in (site, "/"):
+            said = sentences(run("explain", text, "--picks", "picks.jsonl", "--format", "table"))
+            assert said[2].startswith("The site is partial")
+            assert said[3] == "It is the homepage itself, which is never a pick."
+            assert not any(line.startswith("By its address") for line in said)
+            assert ("It was rejected by same-page: leads to the page itself." in said) == linked

@@ -193,14 +193,14 @@ def _pages(ledger: Ledger, row: FrontierRow | None, visits: int) -> tuple[Record
 def _describe_url(record: Record, query: _Query, row: FrontierRow | None) -> Iterator[str]:
     run = query.run
     yield record["read_as"]  # studio shows this first line as the link
-    if rules := ", ".join(f"{step['name']} ({step['rule']})" for step in record["steps"]):
+    if rules := ", ".join(step["name"] for step in record["steps"]):
         yield f"It is written {record['text']}; it is read as above after: {rules}."
     if record["url"] != record["read_as"]:
-        yield f"The crawl knows it as {record['url']}; that is the same page (URL-7)."
+        yield f"The crawl knows it as {record['url']}; that is the same page."
     verdict = record["verdict"]
-    detail = f", {verdict['detail']}" if verdict["detail"] else ""
+    detail = f" ({verdict['detail']})" if verdict["detail"] else ""
     kind = {"inside": "inside the crawl", "outside": "outside the crawl"}.get(verdict["kind"], "no page")
-    yield f"By its address it is {kind}: {verdict['rule']} ({verdict['id']}{detail})."
+    yield f"By its address it is {kind}: {verdict['rule']}{detail}."
     yield f"Run {run.id}: {run.spec.command or 'crawl'}"
     if row is None:
         yield "No page of this run links it, and it is no seed: so it was never queued."

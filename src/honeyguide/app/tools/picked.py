@@ -45,7 +45,7 @@ def explain_pick(path: str | Path, text: str, on_note: Note | None = None) -> Re
             continue
         if _skipped(record, text) or _candidate(record, _address(text, record)) is not None:
             found.append(record)
-        elif own is None and not is_path(text) and _is_own(record, _address(text, record)):
+        elif own is None and _is_own(record, text, _address(text, record)):
             own = record
     if len(found) > 1 and on_note is not None:
         others = [record["site"] for record in found[1:]]
@@ -83,7 +83,10 @@ def _address(text: str, record: PickRecord) -> Url:
         raise InputError(f"{shown(text)} is not an address: {error.why}") from None
 
 
-def _is_own(record: PickRecord, url: Url) -> bool:
+def _is_own(record: PickRecord, text: str, url: Url) -> bool:
+    """Tell whether a URL is of the record's site; a path must be that of its homepage."""
+    if is_path(text):
+        return _is_homepage(record, url)
     for site in (record["site"], record["homepage"]):
         try:
             if site is not None and site_key(site).removeprefix("www.") == url.site.removeprefix("www."):
@@ -91,6 +94,10 @@ def _is_own(record: PickRecord, url: Url) -> bool:
         except UrlError:
             continue
     return False
+
+
+def _is_homepage(record: PickRecord, url: Url) -> bool:
+    return record["homepage"] is not None and _is_same(record["homepage"], url)
 
 
 def _candidate(record: PickRecord, url: Url) -> CandidateRecord | None:
@@ -129,11 +136,12 @@ def _explained(text: str, record: PickRecord) -> Record:
         "replaces": [one["url"] for one in record["replaced"] if one["by"] == name],
         "candidate": candidate,
     }
-    explained["sentences"] = [*_lines(explained, record, page)]
+    is_home = url is not None and _is_homepage(record, url)
+    explained["sentences"] = [*_lines(explained, record, page, is_home=is_home)]
     return explained
 
 
-def _lines(explained: Record, record: PickRecord, page: Any) -> Iterator[str]:
+def _lines(explained: Record, record: PickRecord, page: Any, *, is_home: bool) -> Iterator[str]:
     yield explained["url"]
     where = (
         f"{record['homepage']}, the homepage of {record['site']}" if record["homepage"] else record["site"]
@@ -142,7 +150,9 @@ def _lines(explained: Record, record: PickRecord, page: Any) -> Iterator[str]:
     if record["reason"]:
         yield f"The site is {record['status']}: {record['reason']}."
     candidate, replaced = explained["candidate"], explained["replaced"]
-    if candidate is None and record["homepage"] is None:
+    if is_home:
+        yield "It is the homepage itself, which is never a pick."
+    elif candidate is None and record["homepage"] is None:
         yield "No homepage was read, so no link is known."
     elif candidate is None:
         rule = _skipped(record, explained["text"])
@@ -150,6 +160,8 @@ def _lines(explained: Record, record: PickRecord, page: Any) -> Iterator[str]:
         yield f"On the homepage it {why}."
     if candidate is None:
         return
+    if not is_home:
+        yield _place_line(candidate)
     yield from _fact_lines(candidate)
     yield from _score_lines(candidate)
     yield from _fate_lines(explained, record, page)
@@ -160,11 +172,14 @@ def _lines(explained: Record, record: PickRecord, page: Any) -> Iterator[str]:
         yield f"It took the place of {url}."
 
 
-def _fact_lines(candidate: CandidateRecord) -> Iterator[str]:
-    """Say where the homepage has the link, and what is known of its page."""
+def _place_line(candidate: CandidateRecord) -> str:
     rejected = candidate["rejected"]
     is_outside = rejected is not None and rejected["rule"] in RULE_WORDS
-    yield f"By its address it is {'no page of the site' if is_outside else 'inside the site'}."
+    return f"By its address it is {'no page of the site' if is_outside else 'inside the site'}."
+
+
+def _fact_lines(candidate: CandidateRecord) -> Iterator[str]:
+    """Say where the homepage has the link, and what is known of its page."""
     anchor = f"as {_quoted(candidate['anchor_text'])}" if candidate["anchor_text"] else "without a text"
     yield f"The homepage links it {anchor}, in {' and '.join(candidate['positions']) or candidate['position']}."
     for kind, names in (("the submenu", candidate["menus"]), ("the heading", candidate["headings"])):

@@ -22,7 +22,7 @@ from honeyguide.core.rules.lines import describe_links
 from honeyguide.core.rules.together import answer_together
 from honeyguide.core.text.pattern import rejected_by_patterns
 from honeyguide.core.text.printable import html_table
-from honeyguide.core.url.scope import LinkKind, classify_url
+from honeyguide.core.url.scope import RULE_WORDS, LinkKind, classify_url
 from honeyguide.core.why import Why
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ def filter_links(
 
 
 def _outside(link: Link, verdict: Verdict) -> Candidate:
-    text = f"{verdict.id}: {verdict.rule.replace('-', ' ')} {verdict.detail}"
-    return Candidate(link, Why(verdict.rule, text.strip()))
+    detail = f": {verdict.detail}" if verdict.detail else ""
+    return Candidate(link, Why(verdict.rule, f"{RULE_WORDS[verdict.rule]}{detail}"))
 
 
 def _groups(
