@@ -268,6 +268,9 @@ def test_bad_files(judge: Run) -> None:
     for table in ("picks.csv", "picks.xlsx", "picks.parquet"):
         sentence = f"{table}: is a table, of which picks are not read; give JSON lines that pick wrote"
         assert str(judge(table, "--gold", "gold.jsonl").exception) == sentence
+    Path("picks.jsonl").write_bytes(b"SQLite format 3\0\x10\xff")
+    assert "line 1" not in str(judge().exception)
+    assert "picks.jsonl: is a database, such as a store, not a text file" in str(judge().exception)
     Path("picks.jsonl").write_bytes(b'{"site": "\xff"}')
     assert "picks.jsonl line 1: is not UTF-8" in str(judge().exception)
     Path("labels").mkdir()

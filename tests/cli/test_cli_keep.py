@@ -351,6 +351,13 @@ def test_rescoring_gives_the_scores_of_a_fresh_crawl(run: Run, folder: Path) -> 
     assert paths([json.loads(best.stdout)]) == ["/socket"]
 
 
+def test_a_store_without_pages_has_nothing_to_score(run: Run) -> None:
+    assert run("import", "known.csv", "--store", "known.db").exit_code == 0
+    result = run("rescore", "--store", "known.db", "--topic", "alarm")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: known.db: has no page of run 1, so that there is nothing to score\n"
+
+
 @pytest.mark.usefixtures("crawled")
 @pytest.mark.parametrize(
     ("options", "sentence"),

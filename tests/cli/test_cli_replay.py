@@ -133,3 +133,7 @@ def test_a_file_that_is_missing_is_said(run: Run) -> None:
     result = run("pick", "a.example", *QUICK, "--replay", "none.db")
     assert result.exit_code == 1
     assert "none.db: no such file; pick --keep makes one" in result.stderr
+    Path("folder").mkdir()
+    for option in ("--replay", "--keep"):
+        result = run("pick", "a.example", *QUICK, option, "folder")
+        assert (result.exit_code, result.stderr) == (1, "Error: folder: is a folder; name a file\n")

@@ -117,10 +117,15 @@ def test_all_mistakes_of_meaning_in_one_go(tmp_path: Path) -> None:
         ("[terms]\nx = [3]\nabsolute = ['$x']\n", "terms.x[0]: input should be a valid string"),
         ("[scorecard.total]\nrange = ['x', 0]\n", "scorecard.total.range[0]: input should be a valid number"),
         ("[scorecard]\ntotal = 3\n", "scorecard.total: should be a table"),
-        ("[term]\nx = ['y']\n", "term: unknown key; allowed are schema"),
+        ("[term]\nx = ['y']\n", "term: unknown key; did you mean terms?"),
+        (
+            "[strategy.portfolo]\norder = []\ncap = 3\n",
+            "strategy.portfolo.card: is required; did you mean portfolio?",
+        ),
+        ("[strategy.mine]\norder = []\ncap = 3\n", "strategy.mine.card: is required"),
         (
             "[scorecard.link]\nranges = [0, 1]\n",
-            "scorecard.link.ranges: unknown key; allowed are base, range",
+            "scorecard.link.ranges: unknown key; did you mean range?",
         ),
     ],
 )

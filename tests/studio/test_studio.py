@@ -169,6 +169,14 @@ def test_a_file_without_the_links_of_sites_is_refused_before_the_studio_opens(
     )
 
 
+def test_a_folder_is_no_file_of_picks(tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        root, ("studio", "--no-open", "--picks", str(tmp_path)), prog_name="honeyguide"
+    )
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"Error: {tmp_path}: is a folder; give the file that pick wrote\n"
+
+
 def test_picks_in_parquet_are_those_in_json_lines(made: Made, tmp_path: Path) -> None:
     pytest.importorskip("polars")  # an extra
     files = [str(tmp_path / f"picks.{ending}") for ending in ("jsonl", "parquet")]

@@ -74,14 +74,15 @@ def profile_source(source: str | Path, error_file: str = "") -> str:
             path = "" if near.endswith("?") else ", or give a path to a .toml or .json file"
             raise _error(named, f"no profile is named {shown(source)}; {near}{path}")
         return (_BUNDLED / f"{source}.toml").read_text("utf-8")
+    unread = "cannot be read" if named == str(source) else f"cannot read {source}"
     if _is_no_file(Path(source)):  # opening a pipe would wait forever
-        raise _error(named, f"cannot read {source}: it is not a file; check the path")
+        raise _error(named, f"{unread}: it is not a file; check the path")
     try:
         with Path(source).open("rb") as file:
             data = file.read(MAX_PROFILE_BYTES + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not a usable path"
-        raise _error(named, f"cannot read {source}: {why}; check the path") from None
+        raise _error(named, f"{unread}: {why}; check the path") from None
     if len(data) > MAX_PROFILE_BYTES:
         raise _error(named, f"larger than {MAX_PROFILE_BYTES} bytes; a profile is a page of rules")
     try:

@@ -14,12 +14,16 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin
 
-from honeyguide.config.files import limit_problems
+from honeyguide.config.files import MAX_PROBLEMS, limit_problems, suggestion
 from honeyguide.errors import ConfigError, Problem
 
 Location = tuple[str | int, ...]
 SHORT_KEYS = ("page_cap", "disallowed_paths")  # at the top of a profile; `extend` writes what they stand for
-_SENTENCES = {"missing": "is required", "dataclass_type": "should be a table"}  # else pydantic's own
+_SENTENCES = {  # else pydantic's own
+    "missing": "is required",
+    "dataclass_type": "should be a table",
+    "unexpected_keyword_argument": "unknown key",
+}
 
 
 class ValueBounds:
@@ -344,7 +348,12 @@ def check_shape(raw: dict[str, Any], file: str) -> None:
     try:
         _checker().validate_python(raw)
     except ValidationError as error:
-        problems = [Problem(key_path(one["loc"], raw), _sentence(one)) for one in error.errors()]
+        mistakes = error.errors()
+        problems = [
+            Problem(key_path(one["loc"], raw), f"{_sentence(one)}{_advice(one, raw)}")
+            for one in mistakes[:MAX_PROBLEMS]  # advice takes long
+        ]
+        problems += [Problem("", "")] * (len(mistakes) - MAX_PROBLEMS)
         raise ConfigError(file, limit_problems(problems)) from None
 
 
@@ -369,10 +378,20 @@ def key_path(location: Location, raw: Any = None) -> str:
 
 
 def _sentence(mistake: Any) -> str:
-    kind, message = mistake["type"], str(mistake["msg"])
+    message = str(mistake["msg"])
+    return _SENTENCES.get(mistake["type"], message[0].lower() + message[1:])
+
+
+def _advice(mistake: Any, raw: dict[str, Any]) -> str:
+    """Say which name was meant: of an unknown key, or of a table such as `strategy.NAME` that lacks a key."""
+    kind, location = mistake["type"], mistake["loc"]
     if kind == "unexpected_keyword_argument":
-        return f"unknown key; allowed are {', '.join(_keys(mistake['loc']))}"
-    return _SENTENCES.get(kind, message[0].lower() + message[1:])
+        return f"; {suggestion(str(location[-1]), _keys(location), 'allowed are')}"
+    tables = raw.get(location[0]) if kind == "missing" and len(location) > 2 else None
+    if not isinstance(tables, dict):
+        return ""
+    near = suggestion(location[1], tables.keys() - {location[1]}, "")
+    return f"; {near}" if near.endswith("?") else ""
 
 
 def _keys(location: Location) -> list[str]:

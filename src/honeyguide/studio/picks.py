@@ -230,6 +230,8 @@ async def records(sources: Sources) -> list[Record]:
 
 def check_picks(path: str) -> None:
     """Refuse a file that has no picks with their links; a pipe and Parquet, which are read only once, when they are looked at."""
+    if Path(path).is_dir():
+        raise InputError("is a folder; give the file that pick wrote", file=path)
     if path.lower().endswith(_READ_ONCE) or not Path(path).is_file():
         return
     for record in islice(_read(path), 1):

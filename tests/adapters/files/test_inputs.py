@@ -275,6 +275,13 @@ def test_bare_addresses_in_markdown(tmp_path: Path, text: str, sites: list[str])
     assert texts(read(tmp_path, text, "a.md")) == sites
 
 
+def test_a_site_is_no_file_of_sites() -> None:
+    with pytest.raises(
+        InputError, match=r"^http://a.example/: is a site, not a file of sites; give it without -i$"
+    ):
+        read_sites("http://a.example/")
+
+
 @pytest.mark.parametrize("name", ["missing", ".", "a\0b", "x" * 5000])
 def test_a_file_that_is_none(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError):

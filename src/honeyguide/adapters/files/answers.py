@@ -74,6 +74,8 @@ class AnswerFile:
         self.path = path
         if "\0" in path:
             raise StoreError(path, "is not a usable path")
+        if os.path.isdir(path):  # noqa: PTH112 - as below
+            raise StoreError(path, "is a folder; name a file")
         if not writes and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
             raise StoreError(path, "no such file; pick --keep makes one")
         with self._checked(_OTHER):

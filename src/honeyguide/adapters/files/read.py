@@ -50,6 +50,7 @@ _KINDS = {
     "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
     "xlsx": SHEET, "xlsm": SHEET, "xls": SHEET, "ods": SHEET,
 }  # fmt: skip
+_DATABASE = b"SQLite format 3\x00"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # how spreadsheets begin, newer and older ones
 
 
@@ -172,6 +173,10 @@ def _decoded(data: bytes, name: str, number: int) -> str:
     try:
         return data.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
+        if data.startswith(_DATABASE):
+            raise InputError(
+                "is a database, such as a store, not a text file; check the path", file=name
+            ) from None
         line = number + error.object.count(b"\n", 0, error.start)  # which is without the byte-order mark
         raise InputError("is not UTF-8; save the file as UTF-8", file=f"{name} line {line}") from None
 

@@ -64,6 +64,8 @@ class SiteRow:
 
 def read_sites(path: str, column: str | None = None) -> list[SiteRow]:
     """Read the sites of a file, or of standard input (`-`), in order; raises `InputError` if it cannot be read."""
+    if "://" in path and not os.path.exists(path):  # noqa: PTH110 - this never raises
+        raise InputError("is a site, not a file of sites; give it without -i", file=path)
     data = read_bytes(path, MAX_BYTES, "split it")
     refuse_sheet(path, data)
     named = kind_of(path) or _SUFFIXES.get(plain_name(path).rpartition(".")[2].lower())

@@ -120,7 +120,12 @@ def stored_pages(
 ) -> Iterator[Iterator[StoredPage]]:
     """Give the pages of a run while the store is open; with a profile, with the scores that it gives them."""
     with opened_store(path, read_only=True) as store:
-        pages = pages_of(store, find_run(store, number))
+        run = find_run(store, number)
+        pages = pages_of(store, run)
+        if profile is not None and next(store.ledger(run).pages(), None) is None:
+            raise InputError(
+                f"has no page of run {run.id}, so that there is nothing to score", file=str(path)
+            )
         yield pages if profile is None else (rescored(page, profile) for page in pages)
 
 
