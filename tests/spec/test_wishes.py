@@ -204,6 +204,19 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "+0 wanted: pricing" in result.output
     assert "never wanted: about" in result.output
+    assert result.stderr == ""
+
+
+def test_a_word_that_is_nearly_a_kind_is_noted(tmp_path: Path) -> None:
+    page = tmp_path / "home.html"
+    page.write_text(HOME)
+    asked = ["select", str(page), "--base", A, "--want", "Project,pricing", "--never", "career,team"]
+    result = CliRunner().invoke(root, asked)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "Note: project is searched as a word; did you mean the kind projects?\n"
+        "Note: career is searched as a word; did you mean the kind careers?\n"
+    )
 
 
 def test_candidates_stay_in_document_order_where_a_quota_postpones_pages() -> None:

@@ -62,6 +62,7 @@ _LOG = logging.getLogger("honeyguide.pick")
 SELECT_COLUMNS = ("schema", *columns(CandidateRecord))
 FILE_FIELDS = tuple(PAGE_NAMES)
 MAX_HEADS = 20_000  # as many as a page may have links
+_ALIKE = 0.8  # of a word to the name of a kind: project, projects
 _LISTS = ("matched", "reasons", "points", "unknown", "positions", "menus", "headings")
 # Our own server on our own machine: no need to wait for it, and loopback is where it is.
 DEMO_POLICY = FetchPolicy(allow_private=True, delay_s=0.05, jitter=0, retries=0)
@@ -255,6 +256,16 @@ class PageSelection(NamedTuple):
             return []
         parts = [part for candidate in self.selection.candidates for part in (candidate.parts or {}).values()]
         return sorted({name for part in parts for name in part.unknown})
+
+
+def meant_kinds(profile: Profile, strategy: str, words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Give the wanted or never wanted words that seem to be misspelt names of kinds, each with that name."""
+    from difflib import get_close_matches  # for mistakes only
+
+    kinds = profile.kinds_of(profile.strategies[strategy]).buckets
+    for word in words:
+        if word not in kinds and (near := get_close_matches(word, kinds, 1, _ALIKE)):
+            yield word, near[0]
 
 
 def query_strategies(profile: Profile) -> tuple[str, ...]:

@@ -98,6 +98,8 @@ class ChoiceOptions:
         """Give the settings of a selection with its loaded profile; a wish is split, because one text may name several."""
         with rejected_options():
             wishes = wishes_of(self.want, self.never)
+        for word, kind in selecting.meant_kinds(profile, self.strategy, [*wishes.want, *wishes.never]):
+            note(f"{word} is searched as a word; did you mean the kind {kind}?")
         return {**asdict(self), **wishes._asdict(), "profile": profile}
 
 
