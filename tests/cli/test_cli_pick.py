@@ -273,6 +273,15 @@ def test_another_run_on_the_same_file_is_one_sentence(
     assert Path(name).read_bytes() == before
 
 
+def test_a_list_of_a_table_does_not_grow(run: Run) -> None:
+    with served(site(), site()) as sites:
+        run("pick", sites[0], *QUICK, "-o", "picks.csv")
+        result = run("pick", *sites, *QUICK, "-o", "picks.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    why = "a list may grow only at its end, after -o FILE.jsonl is complete"
+    assert f"picks.csv: holds fewer sites than those asked for: {why}; use --restart" in result.stderr
+
+
 def test_a_list_that_grew_goes_on(run: Run) -> None:
     with served(site(), site()) as sites:
         run("pick", sites[0], *QUICK, "-o", "picks.jsonl")

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 
 ADVICE = "use --restart to start over, or another -o"
+_GROWS = "a list may grow only at its end, after -o FILE.jsonl is complete"
+_SITES = "list of sites"  # its number and hash
 _MAGIC = b'{"honeyguide": "journal of a pick", "version": 2, '
 
 
@@ -58,7 +60,7 @@ class PickRun:
         digest = hashlib.blake2b(text, digest_size=16).hexdigest()
         sites = f"{len(self.sites):,} sites, {digest}"
         own = {"columns": list(self.columns)} if self.columns else {}
-        return {**self.settings, "format": self.kind, "list of sites": sites, **own}
+        return {**self.settings, "format": self.kind, _SITES: sites, **own}
 
     @property
     def header_line(self) -> bytes:
@@ -109,7 +111,11 @@ class PickFile:
             self._compare(found.settings, {name: self._run.settings[name] for name in found.settings})
             count = len(found.sites)
             has_grown = 0 < count < len(self._run.sites) and found.sites == self._run.sites[:count]
-            if not (has_grown and self._in_order):
+            if has_grown and not self._in_order:
+                raise InputError(
+                    f"holds fewer sites than those asked for: {_GROWS}; {ADVICE}", file=self.name
+                )
+            if not has_grown:
                 self._check_complete(found)
                 return
         self._resume(header)
@@ -163,9 +169,12 @@ class PickFile:
     def _compare(self, theirs: Record, ours: Record) -> None:
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         if names:
-            both = [(name, _shown(theirs.get(name)), _shown(ours.get(name))) for name in names]
-            what = "; ".join(f"{name}: {there} there, {here} here" for name, there, here in both)
-            raise InputError(f"belongs to another run ({what}); {ADVICE}", file=self.name)
+            both = [(name, *_shorter(theirs.get(name), ours.get(name), name)) for name in names]
+            what = "; ".join(
+                f"{name}: {_shown(there)} there, {_shown(here)} here" for name, there, here in both
+            )
+            advice = f"{_GROWS}; {ADVICE}" if _SITES in names else ADVICE
+            raise InputError(f"belongs to another run ({what}); {advice}", file=self.name)
 
     def _count(self, output: RecordFile) -> int:
         """Count the records of the output, each of which must belong in its place."""
@@ -297,6 +306,12 @@ def _read_header(journal: RecordFile) -> Record | None:
 
 def _encoded(record: Record) -> bytes:
     return json_line(record).encode("utf-8", "surrogatepass")
+
+
+def _shorter(there: object, here: object, name: str) -> tuple[object, object]:
+    """Leave out the hashes of two lists of sites, if their numbers tell them apart."""
+    counts = [str(value).partition(", ")[0] for value in (there, here)]
+    return (counts[0], counts[1]) if name == _SITES and counts[0] != counts[1] else (there, here)
 
 
 def _shown(value: object) -> str:
