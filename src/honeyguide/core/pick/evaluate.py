@@ -279,16 +279,13 @@ def _fate(seen: PageDecision | None, run: Picked) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A judged run: its sites, sites without labels, and a baseline from the first links of each homepage.
-
-    `elsewhere` are labelled URLs of other hosts; `most` is how many picks a site has.
-    """
+    """A judged run: its sites, sites without labels, and a baseline from the first links of each homepage."""
 
     sites: tuple[SiteFigures, ...]
     unlabelled: tuple[str, ...] = ()
     first: tuple[SiteFigures, ...] = ()
-    elsewhere: tuple[str, ...] = ()
-    most: int = 0
+    elsewhere: tuple[str, ...] = ()  # labelled URLs of other hosts
+    most: int = 0  # picks of a site
 
     @property
     def first_links(self) -> Totals | None:
