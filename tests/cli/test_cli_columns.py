@@ -123,6 +123,16 @@ def test_a_wrong_field_is_one_sentence_with_the_fields_that_exist(
     assert f"{first} has a column already: a." in twice.stderr
 
 
+@pytest.mark.parametrize("command", ["plan", "import"])
+@pytest.mark.parametrize(("given", "field"), [("visits=", "visits"), ("url=", "url"), ("visits= ", "visits")])
+def test_an_empty_name_such_as_that_of_an_unset_variable_is_one_sentence(
+    run: Run, command: str, given: str, field: str
+) -> None:
+    result = run(command, write("known.csv", KNOWN), "--column", given)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"'--column': {field} is given no column; name one, or leave it out." in result.stderr
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_a_column_that_is_not_there_is_one_sentence_with_those_that_are(run: Run, ending: str) -> None:
     result = run("plan", write(f"known.{ending}", KNOWN), "--column", "adress")

@@ -238,13 +238,15 @@ def levels_of(value: str | Iterable[str], profile: Profile) -> tuple[str, ...]:
 
 
 def fields_of(columns: Mapping[str, str] | None, known: Iterable[str]) -> dict[str, str]:
-    """Turn the names of columns, by field, into fields by column; rejects what is no field, or is named twice."""
+    """Turn the names of columns, by field, into fields by column; rejects an empty name, no field, and a column for two."""
     fields: dict[str, str] = {}
     names = tuple(known)
     for given, column in (columns or {}).items():
         field = field_name(given)
         if field not in names:
             raise InputError(f"{shown(given)} is no field; there are {', '.join(names)}", field="column")
+        if not column.strip():
+            raise InputError(f"{field} is given no column; name one, or leave it out", field="column")
         if column in fields:
             raise InputError(f"{shown(column)} is given to {fields[column]} and {field}", field="column")
         fields[column] = field
