@@ -366,6 +366,7 @@ class _PageReading:
             link_share=self._density.link_share,
             arrived=url.as_linked if url.as_linked != url.text else None,
             newborn=self._newborn() if self._is_again else (),
+            is_refused=not is_fetch(self._outcome),
         )
         is_gone = judged is not None and judged.action == "soft-404"  # it says itself that it is not there
         return replace(visit, status=_GONE, content=None, body=None) if is_gone else visit

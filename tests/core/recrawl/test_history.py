@@ -113,6 +113,17 @@ def test_reading_it_anew_replaces_what_was_read() -> None:
     assert (known.relevance, known.is_hub, known.links, known.hub_depth, known.run) == (0.2, False, 3, 2, 4)
 
 
+def test_a_visit_that_measures_no_relevance_keeps_the_known_one() -> None:
+    known = known_after(visit(0.0, relevance=0.9), visit(DAY_S, "y", 2))
+    assert (known.content, known.relevance) == ("y", 0.9)
+    assert next_known(known, visit(2 * DAY_S, "z", 3, relevance=0.0)).relevance == 0.0
+
+
+def test_a_failure_without_a_request_is_no_visit_but_postpones_the_next() -> None:
+    known = known_after(visit(0.0), visit(DAY_S, None, None, status=None, is_refused=True))
+    assert (known.visits, known.failures, known.visited_at) == (1, 1, DAY_S)
+
+
 def test_a_hub_stays_at_depth_0_through_visits_that_do_not_read_it() -> None:
     first = known_after(visit(1.0, kind="hub", hub_depth=3))
     assert first.hub_depth == 0

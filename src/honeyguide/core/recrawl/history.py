@@ -40,7 +40,7 @@ class Visit:
     earlier content stays valid. `arrived` is the URL that redirects led to, as it was requested. If that is another page,
     its visit is recorded separately; this visit `is_redirect_source`, and `is_moved` if the redirect is permanent: then the other
     visit has `moved_from`. `newborn` are the identities of new links on a hub that was read before: pages that were seen
-    to be new.
+    to be new. If the visit `is_refused`, no request was made, so it is a failure that does not count as a visit.
     """
 
     url: str
@@ -62,6 +62,7 @@ class Visit:
     arrived: str | None = None
     is_moved: bool = False
     is_redirect_source: bool = False
+    is_refused: bool = False
     moved_from: int | None = None
     newborn: tuple[int, ...] = ()
 

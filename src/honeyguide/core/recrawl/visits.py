@@ -67,7 +67,7 @@ def next_known(
     verdict = compare_visit(old, visit)
     known = before._replace(
         url=visit.url,
-        visits=before.visits + 1,
+        visits=before.visits + (not visit.is_refused),
         visited_at=max(visit.at, before.visited_at),
         status=visit.status,
         failures=before.failures + 1,
@@ -95,7 +95,7 @@ def next_known(
     return known._replace(
         content=visit.content,
         body=visit.body,
-        relevance=visit.relevance,
+        relevance=before.relevance if visit.relevance is None else visit.relevance,
         is_hub=is_hub,
         hub_depth=0 if is_hub else visit.hub_depth,
         kind=visit.kind,

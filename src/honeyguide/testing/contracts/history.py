@@ -133,6 +133,8 @@ class HistoryContract(StoreSuite):
             visit(DAY_S + 7200.0, "z", kind="hub", relevance=0.25),
             visit(2 * DAY_S, None),
             visit(3 * DAY_S, None, status=304, etag="f"),
+            visit(4 * DAY_S, None, status=None, is_refused=True),
+            visit(5 * DAY_S, "zz"),
         )
         known = None
         for number, one in enumerate(visits):
@@ -140,6 +142,7 @@ class HistoryContract(StoreSuite):
             assert self.record(one, number) == known == self.known()
         assert known is not None
         assert None not in (known.seen, known.found, known.hours, known.run)
+        assert (known.visits, known.relevance) == (6, 0.25)
 
     def test_a_page_that_moved_is_one_visit_and_its_history_is_where_it_is_now(self) -> None:
         self.record(visit(0.0, relevance=0.5))
