@@ -243,3 +243,23 @@ def test_a_missing_allow_private_puts_nothing_out_for_good(run: Run, server: Loo
         assert rest.exit_code == 0, rest.stderr
         assert "/c" in paths(rest.stdout)
         assert "address-refused" not in rest.stderr
+
+
+def test_imported_urls_that_were_refused_are_still_known(run: Run, server: LoopbackServer) -> None:
+    with served(server) as (home,):
+        visited, due = f"{home}a,150,2026-01-01", ("crawl", "--due", "--delay", "0", "--retries", "0")
+        Path("list.csv").write_text(f"url\n{home}b\n{home}c\n", "utf-8")
+        Path("visited.csv").write_text(f"url,visits,last_visited\n{visited}\n", "utf-8")
+        assert run("import", "list.csv").exit_code == 0
+        assert run("plan", "--store", "honeyguide.db", "--enqueue").exit_code == 0
+        assert run(*due).exit_code == 3
+        nothing = run("plan", "--store", "honeyguide.db")
+        assert "knows no URL that may be visited: 2 pages were refused for" in nothing.stderr
+        assert "; --allow-private visits them" in nothing.stderr
+        assert run("import", "visited.csv").exit_code == 0
+        assert run("plan", "--store", "honeyguide.db", "--enqueue").exit_code == 0
+        assert run(*due).exit_code == 3
+        explained = run("plan", "--store", "honeyguide.db", "--explain", f"{home}a", "--format", "jsonl")
+        assert records(explained.stdout)[0]["signals"]["visits"] == 150
+        assert len(paths(run("crawl", "--due", *QUICK).stdout)) == 3
+        assert len(paths(run("plan", "--store", "honeyguide.db", "--visited").stdout)) == 3

@@ -259,7 +259,9 @@ def test_a_store_that_is_not_there_or_knows_nothing_is_said(run: Run, folder: Pa
     SqliteStore(folder / "h.db").close()
     result = run("plan", "--store", "h.db")
     assert result.exit_code == 1
-    assert result.stderr == "Error: h.db: knows no URL yet; honeyguide crawl fills it\n"
+    assert result.stderr == "Error: h.db: knows no URL yet; honeyguide crawl or honeyguide import fills it\n"
+    unvisited = "has no visited page yet; without --visited, the plan has the queued links"
+    assert unvisited in run("plan", "--store", "h.db", "--visited").stderr
     (folder / "x.db").write_text("not a database, but long enough for one" * 9)
     assert "is no Honeyguide store" in run("plan", "--store", "x.db").stderr
 

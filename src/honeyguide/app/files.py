@@ -17,7 +17,7 @@ from honeyguide.adapters.files.read import (
     opened,
     read_lines,
 )
-from honeyguide.adapters.files.rows import Rejected
+from honeyguide.adapters.files.rows import Rejected, no_rows
 from honeyguide.adapters.files.sites import SiteRow, check_sites, read_sites, unique
 from honeyguide.adapters.output.page_file import (
     Folder,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IS_CUT", "MARKDOWN", "STDIN", "Folder", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
     "SiteRow", "StoredPages", "check_replaceable", "check_table", "column_names", "csv_rows", "expanded", "kind_of", "name_of",
-    "opened", "read_lines", "with_extras", "write_table",
+    "no_rows", "opened", "read_lines", "with_extras", "write_table",
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from honeyguide.core.recrawl import plan
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl, Plan, PlanEntry, PlanQuery
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED
 from honeyguide.core.text.printable import tidy
-from honeyguide.errors import InputError
+from honeyguide.errors import AddressRefusedError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -255,6 +255,17 @@ class PlanSession:
     profile: Profile
     name: str
     stored: StoreTable | None = None
+
+    @property
+    def refused(self) -> int:
+        """Count the URLs of a store that its runs may not visit for their addresses."""
+        if self.stored is None:
+            return 0
+        store = self.stored.store
+        refused = (
+            store.ledger(run).counts().out.get(AddressRefusedError.rule, 0) for run in store.runs.list()
+        )
+        return sum(refused)
 
     def find(self, text: str) -> KnownUrl | None:
         """Find a row by its URL; in a store also by its path, on the sites of the newest crawl first."""

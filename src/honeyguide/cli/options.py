@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from honeyguide.app.arguments import Access, check_no_login, fetch_policy, fields_of, read_logins, read_time
-from honeyguide.app.files import STDIN, Rejected, check_replaceable, expanded, kind_of, name_of, store_name
+from honeyguide.app.files import (
+    STDIN,
+    Rejected,
+    check_replaceable,
+    expanded,
+    kind_of,
+    name_of,
+    no_rows,
+    store_name,
+)
 from honeyguide.cli.command import PARTIAL, Number, option, options_of
 from honeyguide.cli.output import note
 from honeyguide.cli.progress import RowProgress, count_of
@@ -375,7 +384,7 @@ def require_any(found: Iterable[_Item], files: Iterable[str], rejected: Rejected
         is_empty = False
         yield item
     if is_empty and not (rejected is not None and rejected.rows):
-        raise InputError("has no rows; give at least one URL", file=", ".join(files))
+        raise no_rows(files, None)
 
 
 @contextmanager

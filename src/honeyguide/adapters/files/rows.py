@@ -307,6 +307,15 @@ class Rejected:
                 Path(target).unlink()
 
 
+def no_rows(files: Iterable[str], rejected: Rejected | None) -> InputError:
+    """Make the error for tables of which no row can be used."""
+    what = "has no rows; give at least one URL"
+    if rejected is not None and rejected.rows:
+        rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
+        what = f"{rows} wrong; see {', '.join(rejected.files)}"
+    return InputError(what, file=", ".join(files))
+
+
 def rejected_name(file: str) -> str:
     """Name the file for wrong rows: beside their table, or here if that folder is no place for files.
 

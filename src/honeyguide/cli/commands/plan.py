@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from honeyguide.app import plan as app_plan
 from honeyguide.app.arguments import profile_of
-from honeyguide.app.files import check_table, column_names, write_table
+from honeyguide.app.files import check_table, column_names, no_rows, write_table
 from honeyguide.app.plan import OWN_POLICIES, SIGNALS, PlanQuery, PlanRequest, plan_record, policy_names
 from honeyguide.cli.command import COUNT, Command, Number, option, shared_fields, takes
 from honeyguide.cli.options import (
@@ -61,9 +61,8 @@ if TYPE_CHECKING:
     from honeyguide.app.plan import Plan, PlanSession
     from honeyguide.core.records import Record
 
-_EMPTY_FILES = "has no rows; give at least one URL"
-_EMPTY_STORE = "knows no URL yet; honeyguide crawl fills it"
-_UNVISITED_STORE = "has no visited page yet; honeyguide crawl fills it"
+_EMPTY_STORE = "knows no URL yet; honeyguide crawl or honeyguide import fills it"
+_UNVISITED_STORE = "has no visited page yet; without --visited, the plan has the queued links"
 _NOT_IN_FILES = "is not in the input; write it as it stands there"
 _NOT_VISITED = "is not ranked: it was never visited, and --visited is set"
 _NOT_IN_STORE = (
@@ -194,12 +193,9 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
         found = session.ranker.plan(query)
         progress.stop()
         if not found.rows:
-            in_store = _UNVISITED_STORE if options.visited else _EMPTY_STORE
-            empty = _EMPTY_FILES if options.store is None else in_store
-            if rejected and rejected.rows:
-                rows = "its only row is" if rejected.rows == 1 else f"all of its {rejected.rows:,} rows are"
-                empty = f"{rows} wrong; see {', '.join(rejected.files)}"
-            raise InputError(empty, file=session.name)
+            if options.store is None:
+                raise no_rows([session.name], rejected)
+            raise InputError(_no_urls(session.refused, is_visited=options.visited), file=session.name)
         _warn(found, session)
         _write_reports(options.reports, found, session, query)
         if file is not None:
@@ -213,6 +209,15 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             urls = [entry.scored.url for entry in found.entries]
             scheduled = session.enqueue(urls, options.now, note)
             _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
+
+
+def _no_urls(refused: int, *, is_visited: bool) -> str:
+    """Say why a store has nothing to rank, and what to do."""
+    if refused:
+        from honeyguide.cli.crawl_lines import refused_words  # of crawls, and rarely wanted here
+
+        return f"knows no URL that may be visited: {refused_words(refused)}"
+    return _UNVISITED_STORE if is_visited else _EMPTY_STORE
 
 
 def _tell_scheduled(runs: Mapping[int, int], left: Sequence[str], name: str) -> None:
