@@ -24,6 +24,7 @@ from honeyguide import (
     plan_file,
     plan_store,
 )
+from honeyguide.adapters.files import read
 from honeyguide.app.runs import find_run
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.jobs.request import newest_first
@@ -96,6 +97,47 @@ def test_an_import_names_columns_that_are_probably_misspelt(tmp_path: Path) -> N
         "'Last visit' is not used; did you mean last_visited?",
         "'chnged' is not used; did you mean changed?",
     ]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
+def test_what_an_import_cannot_use_is_said(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pl = pytest.importorskip("polars", reason="polars is an extra")
+    rows = [
+        {"url": PAGE, "importance": 3.0, "changed": True},
+        {"url": PAGE + "2", "importance": None, "changed": None},
+        {"url": PAGE + "3", "importance": None, "changed": False},
+    ]
+    file = tmp_path / f"known.{kind}"
+    getattr(pl.DataFrame(rows), {"jsonl": "write_ndjson"}.get(kind, f"write_{kind}"))(file)
+    for small in (0, 10**9):
+        monkeypatch.setattr(read, "SMALL_BYTES", small)
+        notes: list[str] = []
+        import_known(str(file), MemoryStore(), on_note=notes.append)
+        assert notes == [
+            "2 rows have changed without last_visited, so no visit is known: that needs both",
+            "1 row has an importance, which is not imported: a store weighs pages by topic_relevance",
+        ]
+    with pytest.raises(InputError, match="'importance' is no field"):
+        import_known(str(file), MemoryStore(), columns={"importance": "importance"})
+
+
+def test_an_import_of_nothing_leaves_no_store_behind(tmp_path: Path) -> None:
+    store, file = tmp_path / "s.db", tmp_path / "known.csv"
+    for text, error in (
+        ("url\n", "has no rows; give at least one URL"),
+        ("url,visits\nhttps://a.example/,1\nhttps://a.example/b,x\n", "visits: 'x' should be"),
+    ):
+        file.write_text(text, "utf-8")
+        with pytest.raises(InputError, match=error):
+            import_known(str(file), store)
+    rejected = Rejected()
+    file.write_text("url\nnonsense\n", "utf-8")
+    with pytest.raises(InputError, match="its only row is wrong; see "):
+        import_known(str(file), store, reject=rejected)
+    rejected.close()
+    assert not store.exists()
 
 
 def test_a_file_becomes_a_store_that_plans_alike_by_the_rules(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ imported again, and an import that was killed is completed by the same command.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.files.read import pays_by_columns, sources_of
-from honeyguide.adapters.files.rows import RawRow, raw_rows, signals_of_row
+from honeyguide.adapters.files.rows import RawRow, no_rows, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
 from honeyguide.app.arguments import fields_of, moment_of, profile_of
 from honeyguide.app.known_urls.files import ZoneNote, misspelt_columns
@@ -49,7 +50,12 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Store
 
 CHANGED = "changed"  # the column of a file of visits that says whether the page had changed
-FIELDS = (*NAMES, CHANGED)
+_UNKEPT = "importance"
+_UNUSED = {  # what may be in a row for nothing
+    CHANGED: "changed without last_visited, so no visit is known: that needs both",
+    _UNKEPT: "an importance, which is not imported: a store weighs pages by topic_relevance",
+}
+FIELDS = (*(name for name in NAMES if name != _UNKEPT), CHANGED)
 _SEEN = "observed-0"  # a content that was read elsewhere: no digest of ours can be compared with it
 _BATCH = 20_000  # rows that are committed together: a store of millions writes most of its pages for a few thousand
 _OK = 200
@@ -86,6 +92,14 @@ class Known(NamedTuple):
         relevance = self.signals.topic_relevance
         is_visited = self.signals.last_visited is not None
         return None if is_visited or relevance is None else relevance * SCALES["link"]
+
+    @property
+    def unused(self) -> Iterator[str]:
+        """Name what the row says for nothing."""
+        if self.changed is not None and self.signals.last_visited is None:
+            yield CHANGED
+        if self.signals.importance is not None:
+            yield _UNKEPT
 
 
 def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -131,7 +145,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Imported:
     """Bring known URLs of files into a store: each row says what is known of a URL, or with `changed` one visit to it.
 
-    The columns are those of `plan_file`. Of a URL without `last_visited`, the store keeps the relevance and the hub depth.
+    The columns are those of `plan_file` without `importance`. A visit needs `last_visited`. Of a URL without `last_visited`, the store keeps the relevance and the hub depth.
     """
     chosen, found = profile_of(profile), Imported()
     sources = sources_of(
@@ -144,17 +158,25 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
             on_note(note)
     zones = ZoneNote(on_note)
     zones.tell_columns(sources)
-    rows = _known(sources, reject, zones, chosen.scope.tracking)
+    rows, unused = _known(sources, reject, zones, chosen.scope.tracking), Counter[str]()
+    batch = list(islice(rows, _BATCH))  # before the store: an import of nothing leaves nothing behind
+    if not batch:
+        raise no_rows([source.name for source in sources], reject)
     with _opened(store) as opened:
         taken = _Import(opened, chosen)
-        while batch := list(islice(rows, _BATCH)):
+        while batch:
             with opened.transaction():
                 found.rows += len(batch)
                 found.new += taken.queue((one.url, one.digest, one.hub_depth, one.score) for one in batch)
                 learned = taken.take(batch)
                 found.learned += learned
                 found.ignored += sum(one.signals.last_visited is not None for one in batch) - learned
+                unused.update(name for one in batch for name in one.unused)
             opened.flush()
+            batch = list(islice(rows, _BATCH))
+    if on_note is not None:
+        for name, count in unused.items():
+            on_note(f"{count:,} {'row has' if count == 1 else 'rows have'} {_UNUSED[name]}")
     return found
 
 

@@ -339,8 +339,8 @@ class ImportOptions:
 def import_(files: tuple[str, ...], options: ImportOptions) -> None:
     """Bring known URLs and their visits from files into a store, for plan --store and watch.
 
-    FILE is CSV, JSON lines or Parquet with the columns of honeyguide plan: a row says what is known of a URL. With a column
-    changed, true or false, a row is one visit at last_visited, and rows must be in the order of time.
+    FILE is CSV, JSON lines or Parquet with the columns of honeyguide plan, except importance: a row says what is known of a
+    URL. With changed, true or false, a row is one visit at last_visited, and rows must be in the order of time.
 
     The store is created if there is none. The same file may be imported again. Imported visits do not use up the budget
     of honeyguide watch.
