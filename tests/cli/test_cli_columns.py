@@ -301,3 +301,25 @@ def test_the_line_begins_after_a_second_and_a_log_gets_none(
             rows.read("known.csv", 2)  # the line is gone for good
         assert ("reading known.csv, 1,234,567 rows" in stream.getvalue()) is is_shown
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.usefixtures("evaluator")
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("command", [("plan", *NOW), ("plan", "--policy", "learned"), ("import",)])
+@pytest.mark.parametrize("day", [45962, 45962.33, "45962.33"])
+def test_a_day_of_a_spreadsheet_is_no_time(
+    run: Run, ending: str, command: tuple[str, ...], day: str | float
+) -> None:
+    result = run(*command, write(f"known.{ending}", [{"url": "https://a.example/", "last_visited": day}]))
+    assert (result.exit_code, result.stdout) == (1, "")
+    advice = "is a day as spreadsheets count them; write it like 2024-06-10 08:00:00"
+    assert "row 1, field last_visited: " in result.stderr
+    assert advice in result.stderr
+
+
+@pytest.mark.usefixtures("evaluator")
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_time_in_the_first_hours_of_1970_is_one(run: Run, ending: str) -> None:
+    for time in ("1970-01-01T12:46:02Z", 0, 9_999, 100_000, 1_718_436_600):
+        row = {"url": "https://a.example/", "last_visited": time}
+        assert len(ranked(run("plan", write(f"known.{ending}", [row]), *NOW))) == 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.signals import LEAST_POSITIVE, MOST_POSITIVE, field_name
+from honeyguide.adapters.files.signals import DAYS_BELOW, DAYS_FROM, LEAST_POSITIVE, MOST_POSITIVE, field_name
 from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.core.recrawl.priors import CLASSES
 
@@ -248,7 +248,7 @@ def _read(schema: Mapping[str, pl.DataType], named: Mapping[str, str], *, with_u
         value, doubt = moment_of(column) if is_written else _READERS[name](pl.col(column), schema[column])
         bare += [zoneless_of(column)] if is_written else []
         values[name] = value
-        doubts += [_beyond(value)] if name in TIMES else []
+        doubts += [_beyond(value), _may_be_days(value)] if name in TIMES else []
         doubts += [] if doubt is None else [doubt]
     rates = [values[name] for name in ("rate_a", "rate_b") if name in values]
     if len(rates) == 2:  # where one of the two numbers is missing
@@ -266,6 +266,11 @@ def _read(schema: Mapping[str, pl.DataType], named: Mapping[str, str], *, with_u
 def _beyond(moment: pl.Expr) -> pl.Expr:
     """Tell which moments are before 1970 or after the latest one, by one comparison: a negative number is a large one without its sign."""
     return moment.reinterpret(signed=False) > _LATEST_US
+
+
+def _may_be_days(moment: pl.Expr) -> pl.Expr:
+    """Tell which moments may be days of a spreadsheet, read as seconds."""
+    return moment.is_between(DAYS_FROM * 1_000_000, DAYS_BELOW * 1_000_000, closed="left")
 
 
 def _facts(

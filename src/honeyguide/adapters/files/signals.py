@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
 # Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
 _MILLISECONDS_FROM = 1e11
+# Numbers that are no seconds since 1970 but days since 1900, as spreadsheets count them: those of the years 1927 to 2173.
+DAYS_FROM, DAYS_BELOW = 10_000, 100_000
 _DATE_CHARS = 10  # a longer text has a time
 _COMMA = re.compile(r"[+-]?[0-9.]*,[0-9.,]*")
 # What begins with a host that has a dot in its name; the group is its last part.
@@ -41,6 +43,7 @@ _SHOWN_CHARS = 80  # as many as `shown` shows
 _NO_COMMA = " without a comma; decimals have a point, as in 0.9"
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+_AFTER_DAYS = datetime.fromtimestamp(DAYS_BELOW, UTC)
 _CAMEL = {
     "lastVisited": "last_visited", "lastChanged": "last_changed", "topicRelevance": "topic_relevance",
     "hubDepth": "hub_depth", "isHub": "is_hub", "rateA": "rate_a", "rateB": "rate_b", "pageClass": "page_class",
@@ -193,11 +196,25 @@ def read_time(value: Any, *, zone: tzinfo | None = None) -> datetime | None:
     return moment
 
 
-def _parse_time(value: Any) -> date:
+def _known_time(value: Any) -> datetime | None:
+    """Read when a URL was visited or changed."""
+    moment = read_time(value, zone=UTC)
+    if moment is not None and moment < _AFTER_DAYS:
+        number = _epoch_of(value)
+        if number is not None and number >= DAYS_FROM:
+            raise ValueError("is a day as spreadsheets count them; write it like 2024-06-10 08:00:00")
+    return moment
+
+
+def _epoch_of(value: Any) -> float | None:
     try:
-        number = None if isinstance(value, bool) else float(value)
+        return None if isinstance(value, bool | date) else float(value)
     except (TypeError, ValueError):
-        number = None
+        return None
+
+
+def _parse_time(value: Any) -> date:
+    number = _epoch_of(value)
     if number is not None:
         if not 0 <= number < 2.6e14:
             raise ValueError("should be an epoch time in seconds or milliseconds")
@@ -213,8 +230,8 @@ _positive = partial(_bounded, low=LEAST_POSITIVE, high=MOST_POSITIVE)
 _READERS: dict[str, Any] = {
     "url": _url,
     "visits": _whole,
-    "last_visited": partial(read_time, zone=UTC),
-    "last_changed": partial(read_time, zone=UTC),
+    "last_visited": _known_time,
+    "last_changed": _known_time,
     "topic_relevance": partial(_bounded, low=0.0, high=1.0),
     "hub_depth": _whole,
     "is_hub": _flag,
