@@ -120,6 +120,10 @@ def test_a_crawl_of_an_older_version_asks_for_its_command(run: Run, server: Loop
             ("--due", "--topic", "fire"),
             "--topic: crawls of the store remember theirs; leave it out, or name a SEED",
         ),
+        (
+            ("--due", "http://a.example/"),
+            "--due with a SEED visits what is due of one crawl: repeat its --topic",
+        ),
         (("--due", "--follow-external", "0"), "--follow-external: crawls of the store remember theirs"),
         (("--run", "1"), "--run goes with --due"),
         (("--due",), "honeyguide.db: no such store"),

@@ -271,6 +271,10 @@ def _crawl(
     related = options.related or None
     profile = load_profile(options.profile, topic=options.topic, related=related)
     if needs_topic(profile, options.traversal):
+        if outputs.due:
+            raise click.UsageError(
+                "--due with a SEED visits what is due of one crawl: repeat its --topic; without a SEED, of all crawls."
+            )
         raise click.UsageError(
             f"{options.traversal} follows a topic: give one, such as --topic 'fire|alarm'; "
             "--traversal bfs and --traversal dfs need none."
