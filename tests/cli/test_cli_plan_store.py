@@ -112,7 +112,8 @@ def test_every_policy_ranks_explains_and_compares(run: Run, store: Path, policy:
 def test_explain_says_what_a_visit_waits_for(run: Run, store: Path) -> None:
     asked = ("plan", "--store", store.name, *LATER, "--format", "table", "--explain")
     shown = run(*asked, f"{ROOT}/b").stdout
-    assert "Z, when its value reaches that of the best tenth of all pages.\n" in shown
+    assert "Relative to all pages, the next visit is due " in shown
+    assert "Z: then its value reaches that of the best tenth.\n" in shown
     assert "due" not in run(*asked, f"{ROOT}/b", "--policy", "heuristic").stdout
 
 

@@ -145,7 +145,8 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Imported:
     """Bring known URLs of files into a store: each row says what is known of a URL, or with `changed` one visit to it.
 
-    The columns are those of `plan_file` without `importance`. A visit needs `last_visited`. Of a URL without `last_visited`, the store keeps the relevance and the hub depth.
+    The columns are those of `plan_file` without `importance`. Without `last_visited`, which a visit needs, the store keeps the
+    relevance and the hub depth.
     """
     chosen, found = profile_of(profile), Imported()
     sources = sources_of(

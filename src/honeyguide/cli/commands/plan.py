@@ -350,7 +350,9 @@ def _show_explained(records: Iterable[Record]) -> None:
     say(f"Rank {record['rank']:,}, score {record['score']}, {record['level']}: {record['advice']}.")
     if record["next_due"] is not None:
         due = _shown(record["next_due"])
-        say(f"The next visit is due {due}, when its value reaches that of the best tenth of all pages.")
+        say(
+            f"Relative to all pages, the next visit is due {due}: then its value reaches that of the best tenth."
+        )
     say()
     known = {
         name: value for name, value in record["signals"].items() if value is not None or name in CARD_NAMES
