@@ -30,7 +30,7 @@ def night(folder: Path, *limits: str) -> int:
     )
     script = script.replace("crawl --due", shlex.join(["crawl", "--due", *QUICK, *limits]))
     script = script.replace("cd /opt/news", f"cd {shlex.quote(str(folder))}")
-    return subprocess.run(["/bin/sh"], input=script, text=True, check=False, timeout=60).returncode
+    return subprocess.run(["/bin/sh"], input=script, text=True, check=False).returncode
 
 
 def test_the_script_fails_if_no_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
