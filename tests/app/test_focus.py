@@ -133,3 +133,23 @@ def test_links_are_judged_as_by_a_crawl_that_knows_none_of_them() -> None:
     assert login.rejected is not None
     assert other.verdict.kind.value == "outside"
     assert other.reasons
+
+
+PAGE = '<main><a href="/x1">alarm one</a> <a href="/x2">alarm two</a> <p>alarm alarm {}</p></main>'
+
+
+def test_links_of_an_answer_that_was_no_page_do_not_count_for_the_next_try() -> None:
+    with Focus(SITE, topic="alarm") as focus:
+        focus.add_page(*focus.next(), "", status=503, links=[])
+        focus.add_page(*focus.next(), PAGE)
+        assert focus.next(9) == [f"{SITE}/x1", f"{SITE}/x2"]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_links_of_two_pages_that_lead_to_one_address_belong_to_each(order: tuple[int, int]) -> None:
+    with Focus([f"{SITE}/a", f"{SITE}/b"], topic="alarm") as focus:
+        urls = focus.next(9)
+        for place in order:
+            html, links = PAGE.format(place), [f"{SITE}/x1"]
+            focus.add_page(urls[place], html, final_url=f"{SITE}/z", links=links)
+        assert focus.next(9) == [f"{SITE}/x1"]

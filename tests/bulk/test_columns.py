@@ -201,3 +201,12 @@ def test_times_are_compared_with_a_bound_as_their_seconds_are(bound: float) -> N
         .equals(found)
     )
     assert found.null_count().row(0) == (1, 1)
+
+
+@pytest.mark.parametrize("order", [(1e9, -1e9), (-1e9, 1e9)])
+def test_amounts_that_cancel_each_other_out(order: tuple[float, float]) -> None:
+    visited = Above("visits", -1.0)
+    amounts = tuple(Rule(f"r{n}", "r", points, visited, per="visits") for n, points in enumerate(order))
+    groups = (Group("amounts", "all", amounts), Group("own", "all", (Rule("own", "o", 10.0, visited),)))
+    card = Scorecard("plan", groups, low=0.0, high=100.0, decimals=0)
+    scored(card, {"visits": 3.0}, {"visits": 1e12})

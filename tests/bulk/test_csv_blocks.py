@@ -154,3 +154,10 @@ def test_a_file_of_blank_lines_ends_in_a_sentence(
         list(raw_rows(source))
     file.write_bytes(b"\n" * 10)
     assert list(raw_rows(source)) == []
+
+
+def test_a_sign_too_many_at_the_end_of_a_file_is_an_error_in_blocks_too(tmp_path: Path) -> None:
+    file = tmp_path / "known.csv"
+    file.write_text("url,visits\nhttps://a.example/1,5\nhttps://a.example/2,5,", "utf-8")
+    (source,) = sources_of([str(file)], "csv")
+    assert not any(isinstance(block, PlainBlock) for block in csv_blocks.csv_blocks(source))

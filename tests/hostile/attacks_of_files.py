@@ -158,11 +158,8 @@ def _rules(condition: str, count: int, terms: int = 1) -> str:
     return f'filter = [{{ id = "x", reason = "x", when = {{ any = [{rules}] }} }}]\n[terms]\nx = [{listed}]\n'
 
 
-def _too_much(rules: str) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        pytest.raises(ConfigError, match="is one too many"),
-    ):
+def _too_much(rules: str, match: str = "is one too many") -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.raises(ConfigError, match=match):
         load_profile(_profile(rules, folder))
 
 
@@ -176,6 +173,15 @@ def profile_words(over: int, _limit: int) -> None:
 
 def profile_patterns(over: int, _limit: int) -> None:
     _too_much(_rules('path = { matches = "a+b#" }', over + 1))
+
+
+def card_rules(over: int, _limit: int) -> None:
+    rules = [f'{{ id = "r{n}", reason = "r", points = 1 }}' for n in range(over + 1)]
+    groups = [
+        f'[[scorecard.own.group]]\nname = "g{first}"\nmode = "all"\nrules = [{", ".join(rules[first : first + 400])}]\n'
+        for first in range(0, len(rules), 400)
+    ]
+    _too_much("".join(groups), "more than 1,000 rules in all")
 
 
 def profile_problems(over: int, _limit: int) -> None:

@@ -272,6 +272,7 @@ LIMITS = [
     Limit("nesting of conditions", "20", "config.conditions:MAX_DEPTH", files.profile_conditions),
     Limit("nesting of a profile", "80", "config.files:MAX_DEPTH", files.profile_depth),
     Limit("dots in a line of a profile", "100", "config.files:_MAX_DOTS", files.profile_dots),
+    Limit("rules of a card", "1,000", "config.build:MAX_RULES", files.card_rules),
     Limit("tests of a profile", "5,000", "config.conditions:_LIMITS[tests]", files.profile_tests),
     Limit("words of a profile", "100,000", "config.conditions:_LIMITS[words]", files.profile_words),
     Limit("patterns of a profile", "200", "config.conditions:_LIMITS[patterns]", files.profile_patterns),

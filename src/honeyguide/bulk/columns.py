@@ -227,15 +227,21 @@ def _is_per(group: Group) -> bool:
     return any(rule.per is not None for rule in group.rules)
 
 
+def _amounts(group: Group) -> int:
+    """Count how many amounts by facts a group pays at once: two may cancel each other out."""
+    paid = sum(rule.per is not None for rule in group.rules)
+    return min(paid, 1) if group.mode == "first" else paid
+
+
 def _adds_small_whole_numbers(card: Scorecard) -> bool:
     """Tell whether the order of a card's sums changes no score.
 
-    Sums of whole numbers are exact up to 2^53. Only one group may pay more than that, which leaves the range of the card.
+    Sums of whole numbers are exact up to 2^53. Only one amount may be more than that, which leaves the range of the card.
     """
-    if card.decimals or math.isinf(card.low) or math.isinf(card.high) or sum(map(_is_per, card.groups)) > 1:
+    if card.decimals or math.isinf(card.low) or math.isinf(card.high) or sum(map(_amounts, card.groups)) > 1:
         return False
     rules = [rule for group in card.groups if not _is_per(group) for rule in group.rules]
-    most = abs(card.base) + sum(abs(rule.points) for rule in rules)
+    most = abs(card.base) + sum(abs(half_up(rule.points)) for rule in rules)
     return (
         card.base == int(card.base)
         and most < _SMALL_SUM

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _Entry = TypeVar("_Entry")
+MAX_RULES = 1_000  # of a card: over columns, twice as many take fifteen times as long
 QUERY_FIELDS = ("head_title", "head_description", "anchor", "slug", "plain_path")
 
 
@@ -118,6 +119,8 @@ class _Builder:
         where = f"scorecard.{name}"
         ids: set[str] = set()
         groups = []
+        if sum(len(group.rules) for group in shape.group) > MAX_RULES:
+            self.reader.wrong(f"{where}.group", f"has more than {MAX_RULES:,} rules in all; leave some out")
         for group in shape.group:
             path = f"{where}.group[{group.name}].rules"
             rules = tuple(self.rule(rule, f"{path}[{rule.id}]") for rule in group.rules)

@@ -94,3 +94,8 @@ def test_no_piece_of_a_list_begins_with_a_space_and_no_word_is_lost(blocks: list
     found = [text for _, text in chunks_of(text, chars)]
     assert " ".join(found).split() == text.split()
     assert not any(text.startswith((" ", "\n")) or not text.strip() for text in found)
+
+
+def test_dashes_in_a_paragraph_are_no_items_of_items() -> None:
+    text = "word " + "- " * 3_000 + "end"
+    assert len(list(chunks_of(text, 100))) < 100  # not one for each dash, behind ever more spaces

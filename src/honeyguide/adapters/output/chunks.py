@@ -192,17 +192,26 @@ def _cut(text: str, chars: int) -> Iterator[str]:
 
     The rest of a line is as far from the left as the text of the line.
     """
+    first = _first(text)
     while len(text) > chars:
         at = text.rfind("\n", 1, chars + 1)
-        lead = 0
         if at <= 0:
-            lead = len(_LEAD.match(text)[0])  # type: ignore[index]  # it matches every text
-            at = text.rfind(" ", lead + 1, chars + 1)
-            at = at if at > 0 else text.find(" ", max(chars, lead + 1))
+            at = text.rfind(" ", first + 1, chars + 1)
+            at = at if at > 0 else text.find(" ", max(chars, first + 1))
         if at <= 0:
             break
         yield text[:at].rstrip()
         rest = text[at:]
-        text = rest.strip("\n") if rest.startswith("\n") else " " * lead + rest.strip(" \n")
+        if rest.startswith("\n"):
+            text = rest.strip("\n")
+            first = _first(text)
+        else:  # the same line: what it begins with now, such as a dash, is no item
+            first = first if 2 * first <= chars else 0  # far from the left, there would be little room
+            text = " " * first + rest.strip(" \n")
     if text.strip():
         yield text
+
+
+def _first(text: str) -> int:
+    """Give where the text of the first line begins, behind the mark of an item."""
+    return len(_LEAD.match(text)[0])  # type: ignore[index]  # it matches every text

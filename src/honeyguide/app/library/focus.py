@@ -24,7 +24,7 @@ from honeyguide.core.url.url import Url, normalize
 from honeyguide.errors import ForbiddenError, InputError, UnreachableError
 from honeyguide.jobs.crawl import Crawler, Session
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
-from honeyguide.jobs.results import event_of
+from honeyguide.jobs.results import Results, event_of
 from honeyguide.ports.fetch import Fetched, Headers
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class Focus:
         self._reader = _reader()
         crawler = Crawler(_NoFetcher(), self._reader, clock or SystemClock(), self._store, loaded)
         self._session = _session(crawler, request, self._take)
+        self._chosen: dict[int, frozenset[str]] = {}  # by the claim of a page, until that is read
+        self._session.results = _ChosenResults(self._chosen, self._reader)
         self._given: dict[str, Lease] = {}
         self._judged: list[CrawledPage] = []
 
@@ -184,7 +186,7 @@ class Focus:
         lease = self._lease_of(url)
         there = there or lease.url
         if chosen is not None:
-            self._reader.chosen[there] = chosen
+            self._chosen[lease.claim] = chosen
         body = html.encode("utf-8", "replace") if isinstance(html, str) else html
         kind = "text/html; charset=utf-8" if isinstance(html, str) else content_type
         hops = () if there == lease.url else (lease.url.as_linked,)
@@ -241,16 +243,29 @@ class _ChosenLinks:
 
     def __init__(self, reader: PageReader) -> None:
         self._reader = reader
-        self.chosen: dict[Url, frozenset[str]] = {}  # in their normal form, until their page is read
+        self.chosen: frozenset[str] | None = None  # of the page that is read next, in their normal form
         self.head, self.content = reader.head, reader.content
 
     def page(self, body: bytes, url: Url, content_type: str | None) -> Page:
         """Read a page, and leave out its other links."""
-        page, chosen = self._reader.page(body, url, content_type), self.chosen.pop(url, None)
+        page, chosen = self._reader.page(body, url, content_type), self.chosen
         if chosen is None:
             return page
         links = tuple(link for link in page.links if link.url.text in chosen)
         return replace(page, links=links, turns=())
+
+
+class _ChosenResults(Results):
+    """Results that tell the reader which links of the page that is taken are followed; another try begins anew."""
+
+    def __init__(self, chosen: dict[int, frozenset[str]], reader: _ChosenLinks) -> None:
+        super().__init__()
+        self._chosen, self._reader = chosen, reader
+
+    def pop(self, claim: int) -> tuple[Fetched | FetchError, float]:
+        """Take a result, as it was put."""
+        self._reader.chosen = self._chosen.pop(claim, None)
+        return super().pop(claim)
 
 
 def _without_pauses(profile: Profile) -> Profile:

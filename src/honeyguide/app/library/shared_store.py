@@ -60,9 +60,13 @@ class Reading:
             self._place = asyncio.get_running_loop(), _name_of(self.store)
         others = [one for one in _READINGS if one.place == self.place is not None]
         _READINGS.append(self)
-        for one in others:
-            if one.was_left:
-                await one.ended.wait()
+        try:
+            for one in others:
+                if one.was_left:
+                    await one.ended.wait()
+        except BaseException:  # cancelled: the next ones would wait for this one for ever
+            self.end()
+            raise
 
     def end(self) -> None:
         """Let the next one begin."""
