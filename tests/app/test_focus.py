@@ -140,8 +140,8 @@ PAGE = '<main><a href="/x1">alarm one</a> <a href="/x2">alarm two</a> <p>alarm a
 
 def test_links_of_an_answer_that_was_no_page_do_not_count_for_the_next_try() -> None:
     with Focus(SITE, topic="alarm") as focus:
-        focus.add_page(*focus.next(), "", status=503, links=[])
-        focus.add_page(*focus.next(), PAGE)
+        focus.add_page(focus.next()[0], "", status=503, links=[])
+        focus.add_page(focus.next()[0], PAGE)
         assert focus.next(9) == [f"{SITE}/x1", f"{SITE}/x2"]
 
 
