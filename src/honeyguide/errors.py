@@ -1,10 +1,12 @@
 """Every exception that Honeyguide raises on purpose; its message says what is wrong, where, and what to do.
 
-Must not know: the rest of the package. Expected results are values, not errors: a skipped link is a `Verdict`.
+Also `check_least`, because classes of all layers have numbers. Must not know: the rest of the package. Expected results are values,
+not errors: a skipped link is a `Verdict`.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 
@@ -145,6 +147,18 @@ def _visible(line: str) -> str:
     if line.isprintable():
         return line
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+
+
+def check_least(field: str, value: float | None, least: float) -> None:
+    """Reject a number below `least`, one that is infinite, and one that is none (NaN); None is no limit.
+
+    >>> check_least("cap", 4, 1)
+    >>> check_least("cap", 0, 1)
+    Traceback (most recent call last):
+    honeyguide.errors.InputError: field cap: must be 1 or more, not 0
+    """
+    if isinstance(value, (int, float)) and not least <= value < inf:  # another type is said elsewhere
+        raise InputError(f"must be {least:g} or more, not {value:g}", field=field)
 
 
 def shown(text: str, limit: int = 80) -> str:

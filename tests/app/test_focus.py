@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -92,6 +95,71 @@ def test_a_page_that_cannot_be_added_is_still_missing() -> None:
         assert focus.missing == (home,)
         assert len(focus.add_page(home, "<p>Fire")) == 1
         assert not focus.missing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"html": None}, "add_page: html must be bytes | str, not NoneType"),
+        ({"html": "", "status": "200"}, "add_page: status must be int, not str"),
+        ({"html": "", "links": f"{SITE}/a"}, r"add_page: links must be Iterable\[str\] | None, not str"),
+    ],
+)
+def test_a_wrong_argument_leaves_the_page_missing(arguments: Any, words: str) -> None:
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        (home,) = focus.next()
+        with pytest.raises(InputError, match=words):
+            focus.add_page(home, **arguments)
+        focus.add_page(home, "<p>Fire")
+        assert focus.stopped is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"seeds": None}, r"Focus: seeds must be str | Url | Sequence\[str\], not NoneType"),
+        ({"seeds": b"https://a.example/"}, "Focus: seeds must be .*, not bytes"),
+        ({"topic": ["fire"]}, "Focus: topic must be str | None, not list of str"),
+        ({"max_pages": 0}, "field max_pages: must be 1 or more, not 0"),
+        ({"max_pages": 2.5}, "Focus: max_pages must be int | None, not float"),
+        ({"max_depth": -1}, "field max_depth: must be 0 or more, not -1"),
+        ({"scope": "hosts"}, "field scope: no scope is named 'hosts'"),
+    ],
+)
+def test_wrong_settings_are_a_sentence(settings: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Focus(**{"seeds": SITE, "topic": "fire", **settings})
+
+
+@pytest.mark.parametrize("count", [0, -1, "1"])
+def test_a_number_of_urls_is_one_or_more(count: Any) -> None:
+    with Focus(SITE, topic="fire") as focus, pytest.raises(InputError, match=r"n.* must be"):
+        focus.next(count)
+
+
+def test_a_seed_may_be_a_bare_host_as_of_a_crawl() -> None:
+    with Focus("docs.example", topic="fire") as focus:
+        assert focus.next() == [f"{SITE}/"]
+
+
+def test_a_focus_that_nobody_closed_ends_without_a_word() -> None:
+    code = f"""
+import gc
+from honeyguide import Focus, HoneyguideError
+for ending in range(2):
+    focus = Focus("{SITE}/", topic="fire")
+    focus.add_page(*focus.next(), "<a href=/fire>Fire</a>")
+    if not ending:
+        del focus
+        gc.collect()
+try:
+    Focus("{SITE}/", topic="fire", traversal="none")
+except HoneyguideError:
+    gc.collect()
+"""
+    command = [sys.executable, "-W", "error", "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own command
+    assert run.stdout + run.stderr == ""
 
 
 def test_links_that_a_program_does_not_follow_may_be_found_on_another_page() -> None:

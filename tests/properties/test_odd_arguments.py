@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 honeyguide: Any = package  # wrong types are the point
 Request: Any = CrawlRequest
 wrong: Any = "4"
+wrong_url: Any = None
 FUNCTIONS = [name for name in honeyguide.__all__ if inspect.isroutine(getattr(honeyguide, name))]
 SITE = "https://acme.example/"
 ROW = {"url": SITE, "visits": 1, "topic_relevance": 0.5, "hub_depth": 1, "is_hub": False}
@@ -292,6 +293,48 @@ def test_a_wrong_type_is_a_sentence(attempt: Callable[[], object], words: str) -
         attempt()
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        (lambda: honeyguide.Chooser(cap="2"), "Chooser: cap must be int | None, not str"),
+        (lambda: honeyguide.Chooser().select(None, SITE), "select: source must be bytes | str | Page"),
+        (lambda: honeyguide.CrawledPage({}).chunks("5"), "chunks: chars must be int, not str"),
+        (lambda: Url.parse(wrong_url), "not an http(s) URL: 'None': is NoneType, not str"),
+        (lambda: Budgets(max_pages=-1), "field max_pages: must be 1 or more, not -1"),
+        (lambda: Budgets(external_pages=-1), "field external_pages: must be 0 or more, not -1"),
+        (lambda: Request(SITE, max_relevant=-1), "field max_relevant: must be 1 or more, not -1"),
+        (lambda: Request(SITE, keep_bytes=-1), "field keep_bytes: must be 0 or more, not -1"),
+        (lambda: Request(SITE, concurrency=0), "field concurrency: must be 1 or more, not 0"),
+        (lambda: Request(SITE, max_time_s=math.nan), "field max_time_s: must be 0 or more, not nan"),
+        (lambda: Request(SITE, scope="hosts"), "field scope: no scope is named 'hosts'"),
+        (lambda: honeyguide.crawl(SITE, max_depth=-1), "field max_depth: must be 0 or more, not -1"),
+        (lambda: WatchBudget(0), "field per_hour: must be 1 or more, not 0"),
+        (lambda: WatchBudget(1, cycle_s=math.nan), "field cycle_s: must be 0 or more, not nan"),
+        (lambda: WatchRequest(WatchBudget(1), "news", rest_s=math.inf), "field rest_s: must be 0 or more"),
+        (
+            lambda: WatchRequest(WatchBudget(1), "news", min_interval_s={wrong: 5.0}),
+            "field min_interval_s: '4' is no class; there are hub, article, page",
+        ),
+        (
+            lambda: WatchRequest(WatchBudget(1), "news", max_interval_s={"hub": -1.0}),
+            "field max_interval_s['hub']: must be 0 or more, not -1",
+        ),
+        (
+            lambda: asyncio.run(
+                honeyguide.pick_sites([], PickRequest(), FetchPolicy(), lambda _a, _b: None, at_once=0)
+            ),
+            "field at_once: must be 1 or more, not 0",
+        ),
+    ],
+)
+def test_what_would_do_nothing_or_something_else_is_a_sentence(
+    attempt: Callable[[], object], words: str
+) -> None:
+    with pytest.raises(HoneyguideError) as caught:
+        attempt()
+    assert words in str(caught.value)
 
 
 def test_texts_are_taken_where_texts_are_natural() -> None:

@@ -23,7 +23,7 @@ from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
-from honeyguide.core.url.scope import REACHES
+from honeyguide.core.url.scope import reach_of
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, Problem, UrlError, shown
@@ -98,9 +98,10 @@ def fetch_policy(  # noqa: PLR0913 - one argument for each option
     )
 
 
-def read_seeds(texts: Iterable[str]) -> tuple[tuple[Url, ...], dict[Url, list[Url]]]:
-    """Read seeds: URLs, or bare names, which come with further addresses: with or without www and https."""
-    addresses = [addresses_of(text) for text in texts]
+def read_seeds(seeds: str | Url | Iterable[str | Url]) -> tuple[tuple[Url, ...], dict[Url, list[Url]]]:
+    """Read seeds, or one: URLs, or bare names, which come with further addresses: with or without www and https."""
+    given = [seeds] if isinstance(seeds, (str, Url)) else all_of(seeds, str, Url)
+    addresses = [[seed] if isinstance(seed, Url) else addresses_of(seed) for seed in given]
     return tuple(first for first, *_ in addresses), {first: rest for first, *rest in addresses if rest}
 
 
@@ -195,13 +196,6 @@ def _names(value: str | Iterable[str], field: str) -> tuple[str, ...]:
         if not name or len(name) > WORD_CHARS or not name.isprintable():
             raise InputError(f"{shown(name)} is no word; give words, separated by commas", field=field)
     return tuple(dict.fromkeys(names))
-
-
-def reach_of(value: str) -> str:
-    """Read which hosts are one site."""
-    if value not in REACHES:
-        raise InputError(f"no scope is named {value!r}; there are {', '.join(REACHES)}", field="scope")
-    return value
 
 
 def position_of(value: str) -> Position:

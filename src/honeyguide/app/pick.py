@@ -29,6 +29,7 @@ from honeyguide.app.arguments import (
     url_of,
     wishes_of,
 )
+from honeyguide.app.tools.checked import checked_methods
 from honeyguide.app.tools.pages import page_of_hrefs, parse_page
 from honeyguide.core.page.page import Head, Link, Page
 from honeyguide.core.pick import select
@@ -37,7 +38,7 @@ from honeyguide.core.records.fields import CandidateRecord, columns, fields
 from honeyguide.core.url import scope
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.errors import InputError, UrlError, shown
+from honeyguide.errors import InputError, UrlError, check_least, shown
 from honeyguide.jobs.pick import PickRequest
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def select_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     return chooser.select(source, base, heads=heads)
 
 
+@checked_methods
 class Chooser:
     """Settings of `select_links` for many pages.
 
@@ -295,6 +297,7 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     from honeyguide.app.library.rendering import Rendering, opened_rendering
     from honeyguide.jobs.pick import pick_all
 
+    check_least("at_once", at_once, 1)
     rows = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
     check_no_login(row for row in rows if isinstance(row, str))
     named = list(named_urls(row if isinstance(row, str) else row.text for row in rows))

@@ -19,7 +19,7 @@ from honeyguide.core.crawl.traps import Traps
 from honeyguide.core.fetching import NEVER, RENDER_MODES
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern, same_source
-from honeyguide.core.url.scope import HOST, REACHES
+from honeyguide.core.url.scope import HOST, REACHES, reach_of
 from honeyguide.core.url.url import Url
 from honeyguide.errors import (
     AddressRefusedError,
@@ -28,6 +28,7 @@ from honeyguide.errors import (
     ForbiddenError,
     InputError,
     Problem,
+    check_least,
     shown,
 )
 from honeyguide.jobs.results import fetch_or_fail
@@ -57,6 +58,7 @@ _TYPES = {
     "render": str,
 }  # of what is kept
 _LISTS = ("include", "exclude", "related")
+_LEAST = {"max_depth": 0, "max_time_s": 0, "concurrency": 1, "keep_bytes": 0, "max_relevant": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,14 @@ class CrawlRequest:
     render: str = NEVER
 
     def __post_init__(self) -> None:
-        """Read seeds that are texts."""
+        """Read seeds that are texts, and reject what would silently crawl nothing or without end."""
         seeds: Any = (self.seeds,) if isinstance(self.seeds, (str, Url)) else self.seeds
         if isinstance(seeds, (tuple, list)):
             read = tuple(Url.parse(seed) if isinstance(seed, str) else seed for seed in seeds)
             object.__setattr__(self, "seeds", read)
+        reach_of(self.scope)
+        for name, least in _LEAST.items():
+            check_least(name, getattr(self, name), least)
 
 
 def _to_json(request: CrawlRequest, profile: Profile) -> str:

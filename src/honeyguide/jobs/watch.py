@@ -9,19 +9,21 @@ in the order of the plan before it plans again. Must not know: how URLs are rank
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
+from honeyguide.core.recrawl.priors import CLASSES
 from honeyguide.core.url.url import Url
-from honeyguide.errors import AskedToWaitError, FetchError, InputError
+from honeyguide.errors import AskedToWaitError, FetchError, InputError, check_least
 from honeyguide.jobs.request import KEEP_BYTES, context_of, latest_runs
 from honeyguide.jobs.sitemaps import Listing, queue_listed
 from honeyguide.ports.fetch import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from honeyguide.core.crawl.frontier import Run
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     Resumable = Mapping[int, tuple[CrawlRequest, Profile]]  # by the number of the run
 
 HOUR_S = 3600.0
+_LEAST = {"rest_s": 0, "per_host": 1, "concurrency": 1, "keep_bytes": 0, "listen_s": 0}
 _PLANS = 3  # in one round, at most
 _LATE = 0.05  # of a visit: nobody wakes up on time
 _REST_PER_PLAN = 9.0  # a round rests nine times as long as its plan took: planning stays a tenth of the work
@@ -53,6 +56,10 @@ class WatchBudget:
     cycle_s: float = 60.0
     until: float | None = None
     rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("per_hour", 1), ("cycle_s", 0), ("until", 0), ("rounds", 1)):
+            check_least(name, getattr(self, name), least)
 
     def remaining(self, latest: Sequence[float], now: float) -> int:
         """Return how many visits are left after those of the hour before `now`."""
@@ -107,6 +114,18 @@ class WatchRequest:
     on_page: Callable[[Record, PageAttachments], None] = lambda _record, _attachments: None
     on_round: Callable[[Round], None] = lambda _round: None
     on_note: Callable[[str], None] = lambda _note: None
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            check_least(name, getattr(self, name), least)
+        for field_name in ("min_interval_s", "max_interval_s"):
+            intervals = getattr(self, field_name)
+            for kind, seconds in intervals.items() if isinstance(intervals, Mapping) else ():
+                if kind not in CLASSES:
+                    raise InputError(
+                        f"{kind!r} is no class; there are {', '.join(CLASSES)}", field=field_name
+                    )
+                check_least(f"{field_name}[{kind!r}]", seconds, 0)
 
 
 class CountedFetcher:

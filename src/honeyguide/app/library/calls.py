@@ -16,12 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 
 from honeyguide.app.arguments import (
-    all_of,
     count_of,
     lasting_name,
     needs_topic,
     profile_on,
-    reach_of,
     read_seeds,
 )
 from honeyguide.app.crawl import CrawlJob, CrawlSession, opened_fetcher
@@ -35,7 +33,6 @@ from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.fetching import NEVER, FetchPolicy
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.url.scope import HOST
-from honeyguide.core.url.url import Url
 from honeyguide.errors import InputError
 from honeyguide.jobs.request import CrawlRequest, latest_runs, spec_of
 
@@ -52,6 +49,7 @@ if TYPE_CHECKING:
 
     from honeyguide.app.crawl import Network
     from honeyguide.core.records import Record
+    from honeyguide.core.url.url import Url
     from honeyguide.jobs.crawl import CrawlSummary, PageAttachments
     from honeyguide.jobs.politeness import PoliteFetcher
     from honeyguide.ports.fetch import Clock, Fetcher
@@ -145,8 +143,7 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
     this crawl come first, without a request. The traversal is `focused` with a topic, else `bfs`. `max_pages` counts all
     pages of the crawl; None is no limit.
     """
-    texts = [seeds] if isinstance(seeds, (str, Url)) else list(all_of(seeds, str, Url))
-    first, alternatives = read_seeds(str(seed) for seed in texts)
+    first, alternatives = read_seeds(seeds)
     terms = tuple(related) or None
     if isinstance(profile, Profile):  # it has its topic already
         loaded = profile if topic is None else profile_on(profile, topic, related)
@@ -171,7 +168,7 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
         exclude=(exclude,) if isinstance(exclude, str) else tuple(exclude),
         profile="" if isinstance(profile, Profile) else lasting_name(str(profile)),
         related=terms,
-        scope=reach_of(scope),
+        scope=scope,
         max_relevant=count_of(max_relevant, "max_relevant"),
         render=render,
     )

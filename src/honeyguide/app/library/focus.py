@@ -6,22 +6,24 @@ pages come in its order. Must not know: HTTP, robots.txt, pauses: whoever fetche
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import weakref
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.app.arguments import profile_on, url_of
+from honeyguide.app.arguments import profile_on, read_seeds, url_of
 from honeyguide.app.library.pages import CrawledPage, page_of
 from honeyguide.app.runs import opened_store
+from honeyguide.app.tools.checked import checked_methods
 from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Budgets, Lease
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.url.scope import classify_url
-from honeyguide.core.url.url import Url, normalize
-from honeyguide.errors import ForbiddenError, InputError, UnreachableError
+from honeyguide.core.url.url import normalize
+from honeyguide.errors import ForbiddenError, InputError, StoreError, UnreachableError, check_least
 from honeyguide.jobs.crawl import Crawler, Session
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
 from honeyguide.jobs.results import Results, event_of
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.scope import Verdict
+    from honeyguide.core.url.url import Url
     from honeyguide.core.why import Why
     from honeyguide.errors import FetchError
     from honeyguide.jobs.crawl import PageAttachments
@@ -96,11 +99,12 @@ def judge_links(
     ]
 
 
+@checked_methods
 class Focus:
     """The order of a crawl for a program that fetches pages itself: `next` says which, `add_page` takes them.
 
-    Each URL that `next` gives must come back, by `add_page`, `add_failure` or `decline`: a page is judged when all that were
-    given before it are there, so that the order does not depend on the network.
+    Each URL that `next` gives must come back, by `add_page`, `add_failure` or `decline`: pages are judged in the order in
+    which they were given, whatever the network does.
     """
 
     def __init__(  # noqa: PLR0913 - settings of a library call, all but the seeds by keyword
@@ -116,35 +120,33 @@ class Focus:
         clock: Clock | None = None,
     ) -> None:
         """Begin at the seeds; nothing is requested, and what is learnt is gone with the object."""
-        first = [seeds] if isinstance(seeds, (str, Url)) else seeds
-        loaded = profile_on(profile, topic)
-        request = CrawlRequest(
-            tuple(map(url_of, first)), traversal, Budgets(max_pages), max_depth, scope=scope, keep_bytes=0
-        )
-        self._closing = ExitStack()
-        folder = self._closing.enter_context(TemporaryDirectory(prefix="honeyguide-"))
-        self._store = self._closing.enter_context(opened_store(Path(folder) / "focus.db"))
-        self._reader = _reader()
-        crawler = Crawler(_NoFetcher(), self._reader, clock or SystemClock(), self._store, loaded)
-        self._session = _session(crawler, request, self._take)
+        (first, _), loaded = read_seeds(seeds), profile_on(profile, topic)
+        request = CrawlRequest(first, traversal, Budgets(max_pages), max_depth, scope=scope, keep_bytes=0)
+        with ExitStack() as opened:
+            folder = opened.enter_context(TemporaryDirectory(prefix="honeyguide-"))
+            self._store = opened.enter_context(opened_store(Path(folder) / "focus.db"))
+            self._reader = _reader()
+            crawler = Crawler(_NoFetcher(), self._reader, clock or SystemClock(), self._store, loaded)
+            self._session = _session(crawler, request, self._take)
+            self._closing = weakref.finalize(self, _close, opened.pop_all())
         self._chosen: dict[int, frozenset[str]] = {}  # by the claim of a page, until that is read
         self._session.results = _ChosenResults(self._chosen, self._reader)
         self._given: dict[str, Lease] = {}
         self._judged: list[CrawledPage] = []
 
     def __enter__(self) -> Self:
-        """Use it as `with Focus(…) as focus:`, which removes its temporary files at the end."""
+        """Use it as `with Focus(…) as focus:`, which closes it at the end."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Remove the temporary files."""
+        """Close it."""
         self.close()
 
     def close(self) -> None:
-        """Remove the temporary files."""
-        self._closing.close()
+        """Remove the temporary files, as the end of a `with` does."""
+        self._closing()
 
     @property
     def stopped(self) -> str | None:
@@ -158,6 +160,7 @@ class Focus:
 
     def next(self, n: int = 1) -> list[str]:
         """Give the next `n` URLs to fetch, best first; fewer, or none, until earlier ones come back."""
+        check_least("n", n, 1)
         session = self._session
         if not session.granted and not self._given and session.stopped is None:
             session.send(machine.Tick(session.clock.now()))  # what failed may be due again
@@ -220,6 +223,11 @@ class Focus:
 
     def _take(self, record: Record, attachments: PageAttachments) -> None:
         self._judged.append(page_of(record, attachments))
+
+
+def _close(opened: ExitStack) -> None:
+    with suppress(StoreError):  # the files go in any case, and nobody would hear of it
+        opened.close()
 
 
 def _session(crawler: Crawler, request: CrawlRequest, on_page: OnPage) -> _FetchedElsewhere:

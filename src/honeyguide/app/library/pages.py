@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.output.chunks import MAX_CHUNK, MIN_CHUNK, chunk_records
-from honeyguide.app.tools.checked import in_python
+from honeyguide.app.tools.checked import checked_methods, in_python
 from honeyguide.app.tools.pages import main_content, parse_page
 from honeyguide.core.records import is_relevant
 from honeyguide.core.text.printable import html_table
@@ -31,6 +31,7 @@ _HEADER = ("URL", "Title", "Score", "Reasons")
 
 
 @dataclass(frozen=True)
+@checked_methods
 class CrawledPage:
     """A page that a crawl requested. `html` is its body as it was read; empty if there was none, or it was not kept."""
 

@@ -1,6 +1,7 @@
 """Arguments of the public functions, checked by their annotations: a wrong type is a sentence, not a traceback.
 
-Owns: `checked`, which `honeyguide` puts around its functions, and `in_python`, because errors name arguments there and no options. Must not know: any function in particular.
+Owns: `checked`, which `honeyguide` puts around its functions, `checked_methods` for its classes, and `in_python`, because errors name
+arguments there and no options. Must not know: any function in particular.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import islice
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import honeyguide
 from honeyguide.errors import HoneyguideError, InputError
@@ -46,6 +47,7 @@ _INTERNAL = {  # of fields and parameters, but not public
     "RunSpec": "core.crawl.frontier",
     "SiteRow": "adapters.files.sites",
 }
+Kind = TypeVar("Kind", bound=type)
 _NUMBERS: dict[Any, Any] = {int: Integral, float: Real}
 
 
@@ -90,19 +92,32 @@ def _items(items: Iterator[Any], topic: str) -> Iterator[Any]:
         yield from items
 
 
-def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function reject arguments that are not of their declared types, by an `InputError` that says so."""
-    signature = inspect.signature(function)
+def checked_methods(kind: Kind) -> Kind:
+    """Make the public methods of a class, and its constructor if it has one, check their arguments as `checked` does."""
+    for name, method in list(vars(kind).items()):
+        if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, checked(method, kind.__name__ if name == "__init__" else name))
+    return kind
+
+
+def checked(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """Make a function reject arguments that are not of their declared types, by an `InputError` that says so.
+
+    `name` is what its messages call it.
+    """
+    signature, name = inspect.signature(function), name or function.__name__
     topic = f'pass topic="fire|alarm", or {_LOADED}' if "topic" in signature.parameters else f"pass {_LOADED}"
 
     def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for name, value in _bound(function.__name__, signature, args, kwargs).items():
-            annotation = signature.parameters[name].annotation
-            if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-                continue  # settings, which are checked as the fields of their request
-            for place, expected, found in _mistakes(name, annotation, value):
-                what = f"{place} must be {expected}, not {_name_of(found, expected)}"
-                raise InputError(f"{function.__name__}: {what}")
+        for parameter, value in _bound(name, signature, args, kwargs).items():
+            annotation, kind = (
+                signature.parameters[parameter].annotation,
+                signature.parameters[parameter].kind,
+            )
+            if annotation is inspect.Parameter.empty or kind is inspect.Parameter.VAR_KEYWORD:
+                continue  # self; settings, which are checked as the fields of their request
+            for place, expected, found in _mistakes(parameter, annotation, value):
+                raise InputError(f"{name}: {place} must be {expected}, not {_name_of(found, expected)}")
 
     @wraps(function)
     def eager(*args: Any, **kwargs: Any) -> Any:

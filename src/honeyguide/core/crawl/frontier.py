@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.why import Why
+from honeyguide.errors import check_least
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -193,6 +194,11 @@ class Budgets:
     max_pages: int | None = None
     max_pages_per_host: int | None = None
     external_pages: int = 0
+
+    def __post_init__(self) -> None:
+        check_least("max_pages", self.max_pages, 1)
+        check_least("max_pages_per_host", self.max_pages_per_host, 1)
+        check_least("external_pages", self.external_pages, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.core.url.steps import scheme_of, trim
 from honeyguide.core.url.url import Tracking, Url
-from honeyguide.errors import UrlError
+from honeyguide.errors import InputError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 HOST, WWW, DOMAIN = REACHES = ("host", "www", "domain")
 _SUFFIX_LABELS = 7  # of the longest rule of the Public Suffix List
+
+
+def reach_of(value: str) -> str:
+    """Read which hosts are one site."""
+    if value not in REACHES:
+        raise InputError(f"no scope is named {value!r}; there are {', '.join(REACHES)}", field="scope")
+    return value
 
 
 class LinkKind(StrEnum):

@@ -196,6 +196,8 @@ class Url:
     @classmethod
     def parse(cls, text: str, base: Url | str | None = None) -> Self:
         """Read a URL, resolved against its base; raises only `UrlError`."""
+        if not isinstance(text, str):
+            raise UrlError(repr(text), f"is {type(text).__name__}, not str")
         plain = _plain(text, base)
         if plain is None:
             return cls(*rewrite(text, base if base is None or isinstance(base, str) else base.as_linked))
