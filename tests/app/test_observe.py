@@ -140,6 +140,26 @@ def test_an_import_of_nothing_leaves_no_store_behind(tmp_path: Path) -> None:
     assert not store.exists()
 
 
+def test_a_visit_in_the_future_counts_as_now_so_that_later_ones_count(tmp_path: Path) -> None:
+    future, store = datetime(2090, 1, 1, tzinfo=UTC), tmp_path / "s.db"
+    assert observe(store, PAGE, future)
+    file = write(tmp_path / "known.jsonl", [{"url": "https://a.example/list", "last_visited": future}])
+    import_known(file, store)
+    for url in (PAGE, "https://a.example/list"):
+        with closing(open_store(store, read_only=True)) as opened:
+            assert known(opened, url).visited_at < future.timestamp()
+        assert observe(store, url)
+
+
+def test_a_visit_before_a_known_one_is_not_taken(tmp_path: Path) -> None:
+    assert [observe(tmp_path / "s.db", PAGE, at) for at in (NOW, NOW - HOUR, NOW, NOW + HOUR)] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
 def test_a_file_becomes_a_store_that_plans_alike_by_the_rules(tmp_path: Path) -> None:
     file, store = write(tmp_path / "known.jsonl", ROWS), tmp_path / "s.db"
     found = import_known(file, store)

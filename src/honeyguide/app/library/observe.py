@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,7 +40,6 @@ from honeyguide.jobs.request import IMPORT, CrawlRequest, spec_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
-    from datetime import datetime
 
     from honeyguide.adapters.files.read import OnRows, Source
     from honeyguide.adapters.files.rows import Rejected
@@ -111,11 +111,11 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     status: int = _OK,
     relevance: float | None = None,
     profile: Profile | str | Path = "news",
-) -> None:
+) -> bool:
     """Tell a store of a visit that another program made at `at`, so that plans learn how often a page changes.
 
     `changed`: whether the page differed from the visit before; None if not known. A `status` from 400 on is a
-    visit without a page. `relevance` is 0 to 1. Visits must come in the order of time; an earlier one changes nothing.
+    visit without a page. `relevance` is 0 to 1. False: a later visit is known, so nothing changed. The future counts as now.
     """
     parsed = Url.parse(url)
     if relevance is not None and not 0.0 <= relevance <= 1.0:
@@ -123,13 +123,14 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     with _opened(store) as opened:
         seen = _Import(opened, profile_of(profile))
         kind = class_of(parsed.text, is_hub=False)
-        when, digest = moment_of(at, "at").timestamp(), seen.digest(parsed)
-        visit = Visit(parsed.text, digest, when, status, relevance=relevance, kind=kind)
+        when, digest = seen.past(moment_of(at, "at")), seen.digest(parsed)
+        visit = Visit(parsed.text, digest, when.timestamp(), status, relevance=relevance, kind=kind)
         with opened.transaction():
             seen.queue([(parsed, digest, 0, None)])
             entry = seen.after(visit, opened.history.get(digest), changed=changed)
             opened.history.adopt([] if entry is None else [entry])
         opened.flush()
+    return entry is not None
 
 
 def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -231,9 +232,14 @@ class _Import:
         now = SystemClock().now()
         run = store.runs.begin(spec_of(request, profile), now)
         store.runs.end(run, "complete", now)  # nobody works on it
+        self._now = datetime.fromtimestamp(now, UTC)
         self._run, self._queue = run.id, store.queue(run)
         self._sites = set(self._queue.sites())
         self._rank = rank_of(Placement("broad", 0.0, ()), 0, "breadth")
+
+    def past(self, at: datetime) -> datetime:
+        """Take the future as now: a visit there would make all later ones count for nothing."""
+        return min(at, self._now)
 
     def digest(self, url: Url) -> int:
         """Give the identity of a URL."""
@@ -288,7 +294,10 @@ class _Import:
         signals = row.signals
         if signals.last_visited is None:
             return None
-        at, url, digest = signals.last_visited.timestamp(), row.url.text, row.digest
+        visited = self.past(signals.last_visited)
+        if visited is not signals.last_visited:
+            signals = replace(signals, last_visited=visited)
+        at, url, digest = visited.timestamp(), row.url.text, row.digest
         if old is None and row.changed is None:
             return entry_of(signals, url, digest, self._run)
         changed = row.changed
