@@ -37,7 +37,7 @@ These parameters mean the same everywhere:
 | `on_note` | receives notes, such as a sitemap that cannot be read |
 
 `Record` and `ChunkRecord` are dicts with the fields of a [record](records.md); `OnPage` is `Callable[[Record, PageAttachments], None]`, `OnRows` is `Callable[[str, int], None]`,
-`Note` is `Callable[[str], None]`. Callbacks are plain functions, not `async def`; they are called in the event loop, so keep them short. `PageClass` is `hub`, `article` or `page`. Types without an entry are internal.
+`Note` is `Callable[[str], None]`. Callbacks are plain functions, not `async def`; they are called in the event loop, so keep them short. `PageClass` is `hub`, `article` or `page`.
 """
 SAID_BY_NAME = 5  # words: a member with a shorter sentence is in the listing only
 

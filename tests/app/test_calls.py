@@ -53,6 +53,25 @@ def test_a_plain_loop_gives_pages_with_their_reasons_and_markdown() -> None:
     assert repr(best) == f"<CrawledPage {SITE}/fire-0, score 8>"
 
 
+def test_a_crawl_without_a_page_says_why() -> None:
+    missing = crawled(FakeFetcher({}))
+    assert missing.problem is None  # it has not begun
+    assert [one.status for one in missing] == [404]
+    assert missing.problem == f"{SITE}/: answered 404"
+    resting = crawl("http://127.0.0.1:9/", policy=FetchPolicy(retries=0, allow_private=True))
+    assert not list(resting)
+    assert resting.summary is not None
+    assert resting.summary.failure is not None
+    assert resting.problem == f"http://127.0.0.1:9/: {resting.summary.failure.text}"
+    assert "no connection" in resting.problem
+    private = crawl("http://127.0.0.1:48799/")
+    list(private)
+    assert "FetchPolicy(allow_private=True) visits it" in str(private.problem)
+    good = crawled(web(), max_pages=2)
+    list(good)
+    assert good.problem is None
+
+
 def test_a_loop_where_an_event_loop_runs_gives_the_same_pages() -> None:
     async def asynchronous() -> list[str]:
         return [one.url async for one in crawled(web(), max_pages=5)]

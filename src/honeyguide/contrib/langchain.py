@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 
-from honeyguide import crawl
+from honeyguide import HoneyguideError, crawl
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -30,14 +30,22 @@ class HoneyguideLoader(BaseLoader):
         self._has_topic = topic is not None
 
     def lazy_load(self) -> Iterator[Document]:
-        """Give the documents as their pages are fetched."""
-        return (self._document(page) for page in self._crawl if self._is_wanted(page))
+        """Give the documents as their pages are fetched; without any page, an error says why."""
+        for page in self._crawl:
+            if self._is_wanted(page):
+                yield self._document(page)
+        self._check()
 
     async def alazy_load(self) -> AsyncIterator[Document]:
         """Give the documents as their pages are fetched, where an event loop runs."""
         async for page in self._crawl:
             if self._is_wanted(page):
                 yield self._document(page)
+        self._check()
+
+    def _check(self) -> None:
+        if self._crawl.problem:
+            raise HoneyguideError(self._crawl.problem)
 
     def _is_wanted(self, page: CrawledPage) -> bool:
         return page.is_relevant if self._has_topic else bool(page.html)

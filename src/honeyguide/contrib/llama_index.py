@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.readers.base import BaseReader
 from llama_index.core.schema import Document
 
-from honeyguide import crawl
+from honeyguide import HoneyguideError, crawl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +26,9 @@ class HoneyguideReader(BaseReader):
         self._settings = settings
 
     def lazy_load_data(self, seeds: str | Sequence[str], *, topic: str | None = None) -> Iterator[Document]:
-        """Give the documents as their pages are fetched."""
-        for page in crawl(seeds, topic=topic, **self._settings):
+        """Give the documents as their pages are fetched; without any page, an error says why."""
+        pages = crawl(seeds, topic=topic, **self._settings)
+        for page in pages:
             if page.is_relevant if topic is not None else page.html:
                 metadata = {
                     "url": page.url,
@@ -37,3 +38,5 @@ class HoneyguideReader(BaseReader):
                     "reasons": "; ".join(page.reasons),
                 }
                 yield Document(text=page.markdown, id_=page.url, metadata=metadata)
+        if pages.problem:
+            raise HoneyguideError(pages.problem)

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from honeyguide.core.crawl import machine
-from honeyguide.core.crawl.frontier import Claimed, ClaimRequest, Dropped, Retry, too_deep
+from honeyguide.core.crawl.frontier import Claimed, ClaimRequest, Done, Dropped, Retry, too_deep
 from honeyguide.core.crawl.judge import CrawlContext, seeds_again, seeds_of
 from honeyguide.core.records import is_relevant
 from honeyguide.errors import FetchError, InputError, StoreError
@@ -141,6 +141,7 @@ class Session:
         self.stopped: str | None = None
         self._pages = 0
         self._relevant = self._relevant_before = self._dropped = 0
+        self._failure: Why | None = None
         if request.max_relevant is not None:
             self._relevant_before = sum(is_relevant(record) for _, record in self._queue.pages())
 
@@ -274,7 +275,7 @@ class Session:
         """Say how it went."""
         elapsed_s = self.clock.now() - self._state.started_at
         counts = self._queue.counts()
-        done = (self._pages, self._relevant, elapsed_s, counts, self._dropped)
+        done = (self._pages, self._relevant, elapsed_s, counts, self._dropped, self._failure)
         return CrawlSummary(self.run.id, stopped, *done)
 
     # --- leases ---
@@ -353,6 +354,8 @@ class Session:
     def _apply(self, lease: Lease, outcome: Outcome) -> None:
         """Take a result into the outputs and into the store."""
         result, at = self.results.pop(lease.claim)
+        if not isinstance(outcome, Done):
+            self._failure = outcome.why
         if not isinstance(outcome, Retry):
             self._tries.pop(lease.url, None)
         self._share_commit()

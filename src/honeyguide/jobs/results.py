@@ -126,7 +126,10 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class CrawlSummary:
-    """How a crawl went. `pages`, `relevant` and `dropped` (bodies, for room) are of this process, `counts` of the run."""
+    """How a crawl went. `pages`, `relevant` and `dropped` (bodies, for room) are of this process, `counts` of the run.
+
+    `failure` says why the last page that failed did.
+    """
 
     run: int
     stopped: str
@@ -135,3 +138,4 @@ class CrawlSummary:
     elapsed_s: float
     counts: Counts
     dropped: int = 0
+    failure: Why | None = None

@@ -27,7 +27,7 @@ from honeyguide.app.library.pages import CrawledPage, PickedSite, page_from_stor
 from honeyguide.app.library.rendering import check_mode
 from honeyguide.app.library.shared_store import Reading, store_of_loop
 from honeyguide.app.pick import PickRequest, pick_sites
-from honeyguide.app.tools.checked import check_fields
+from honeyguide.app.tools.checked import check_fields, in_python
 from honeyguide.config import load_profile
 from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.fetching import NEVER, FetchPolicy
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from honeyguide.ports.store import Store
 
 Item = TypeVar("Item")
+_NAMED = 3  # seeds, in a sentence
 _AHEAD = 8  # pages that wait for whoever reads them; then no more are requested
 
 
@@ -179,13 +180,22 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 @dataclass
 class Crawl:
-    """A crawl that has not begun: reading its pages runs it. `summary` says how it went when all were read."""
+    """A crawl that has not begun: each reading of its pages runs it. `summary` says how it went when all were read."""
 
     job: CrawlJob = field(repr=False)
     store: str | Path | Store | None = None
     fetcher: Fetcher | None = field(default=None, repr=False)
     clock: Clock | None = field(default=None, repr=False)
     summary: CrawlSummary | None = field(default=None, init=False)
+
+    @property
+    def problem(self) -> str | None:
+        """Why there was no page at all; None if there was one."""
+        if self.summary is None or self.summary.counts.states["done"]:
+            return None
+        seeds = ", ".join(map(str, self.job.request.seeds[:_NAMED]))
+        failure = self.summary.failure
+        return f"{seeds}: {'nothing was received' if failure is None else in_python(failure.text)}"
 
     def __iter__(self) -> Iterator[CrawledPage]:
         """Give the pages; leaving the loop early ends the crawl."""
