@@ -49,7 +49,7 @@ class TestSqliteStore(ContentsContract, StoreContract, HistoryContract, WorkersC
             self.stores: list[SqliteStore] = []
             yield
             for store in self.stores:
-                with suppress(sqlite3.ProgrammingError):  # closed already
+                with suppress(StoreError):  # closed already
                     store.close()
             for path in self.path.glob("*.db"):
                 again = SqliteStore(path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide import open_store, plan_store
+from honeyguide import observe, open_store, plan_store
 from honeyguide.adapters.store.common.database import named_queries
 from honeyguide.adapters.store.sqlite.database import SqliteDatabase
 from honeyguide.adapters.store.sqlite.files import has_log
@@ -86,7 +86,7 @@ def test_a_store_that_is_only_read_cannot_be_written(tmp_path: Path) -> None:
     filled(tmp_path / "h.db").close()
     before = state(tmp_path)
     store = open_store(tmp_path / "h.db", read_only=True)
-    with pytest.raises(StoreError, match="cannot be written"):
+    with pytest.raises(StoreError, match=r"was opened with read_only=True"):
         store.runs.begin(spec("two"), 0.0)
     store.close()
     assert state(tmp_path) == before
@@ -280,6 +280,19 @@ def test_a_name_in_the_working_folder(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 # --- what is no store, or an old one ---
+
+
+def test_a_store_that_is_closed_or_opened_to_read_says_so(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "h.db")
+    store.close()
+    with pytest.raises(StoreError, match=r"h\.db: is closed"):
+        store.runs.list()
+    with pytest.raises(StoreError, match=r"h\.db: is closed"):
+        observe(store, "https://a.example/")
+    reader = open_store(tmp_path / "h.db", read_only=True)
+    with pytest.raises(StoreError, match=r"h\.db: was opened with read_only=True"):
+        observe(reader, "https://a.example/")
+    reader.close()
 
 
 @pytest.mark.parametrize("version", range(1, 10))

@@ -13,7 +13,7 @@ import sqlite3
 import time
 from contextlib import closing
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from honeyguide.adapters.store.common.database import Database, damaged
 from honeyguide.adapters.store.sqlite.files import (
@@ -37,20 +37,38 @@ _GONE = (
     "was deleted or replaced while it was in use, and what was done since then is lost;"
     " run the same command again, which begins with a new store if there is none"
 )
+_OPENED_TO_READ = "was opened with read_only=True; without it, it can be written"
 
 
 class _Translated:
     """Turns SQLite's errors into ours."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, read_only: bool) -> None:
         self._path = path
+        self._read_only = read_only
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, _ERRORS):
+            if (
+                self._read_only
+                and isinstance(error, sqlite3.Error)
+                and _name(error).startswith("SQLITE_READONLY")
+            ):
+                raise StoreError(self._path, _OPENED_TO_READ) from error
             raise translate(error, self._path) from error
+
+
+class _Closed:
+    """Stands where the connection was: whoever uses a store that is closed hears of it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreError(self._path, "is closed; open_store opens it again")
 
 
 class SqliteDatabase(Database):
@@ -64,7 +82,7 @@ class SqliteDatabase(Database):
     ) -> None:
         super().__init__(path)
         self._busy_s = busy_s
-        self._translated = _Translated(path)
+        self._translated = _Translated(path, read_only=open_file is not open_to_write)
         with self._translated:
             self._connection, self._state = open_file(path)
         self._file = os.path.abspath(path)  # noqa: PTH100 - the path as it is; pathlib would tidy it
@@ -162,6 +180,7 @@ class SqliteDatabase(Database):
         """Let go of the file; what was not flushed is gone."""
         with self._translated:
             self._connection.close()
+        self._connection = cast("sqlite3.Connection", _Closed(self.path))
         if self._is_open:
             self._is_open = False
             let_go(self.path)
