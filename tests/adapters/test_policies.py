@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from honeyguide import SimulateRequest, load_profile, plan_file, simulate_policies
+from honeyguide import (
+    FetchPolicy,
+    FormulaPolicy,
+    SimulateRequest,
+    WatchBudget,
+    WatchRequest,
+    load_profile,
+    observe,
+    plan_file,
+    plan_store,
+    simulate_policies,
+    watch_store,
+)
 from honeyguide.adapters.policies import load_policy, policy_names
 from honeyguide.cli.main import root
 from honeyguide.core.recrawl.priors import Priors
@@ -35,6 +49,25 @@ def shortest(profile, priors):
 
 def broken(profile, priors):
     raise KeyError("nothing works")
+
+def none(profile, priors):
+    pass
+
+class Raising(Shortest):
+    name = "raising"
+    def value(self, page, now):
+        return {}["rate"]
+
+class Judging(Shortest):
+    name = "judging"
+    def judge(self, page, now, price):
+        return 5
+
+def raising(profile, priors):
+    return Raising()
+
+def judging(profile, priors):
+    return Judging()
 """
 
 
@@ -47,7 +80,10 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: short-first\nVersion: 1.0\n", encoding="utf-8"
     )
-    entries = "shortest = short_first:shortest\nbroken = short_first:broken\nlearned = short_first:shortest\n"
+    names = {name: name for name in ("shortest", "broken", "none", "raising", "judging")} | {
+        "learned": "shortest"
+    }
+    entries = "".join(f"{name} = short_first:{made}\n" for name, made in names.items())
     (info / "entry_points.txt").write_text(f"[honeyguide.policies]\n{entries}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
 
@@ -62,7 +98,7 @@ def test_a_package_brings_a_policy() -> None:
     policy = load_policy("shortest", load_profile("news"), Priors())
     found = policy.judge(PageState("https://a.example/", visits=1, visited_at=0.0), 100.0, 1 / 18)
     assert (found.score.value, found.score.words[0]) == (60.0, "short")
-    assert policy_names()[-2:] == ["broken", "shortest"]
+    assert policy_names()[-5:] == ["broken", "judging", "none", "raising", "shortest"]
 
 
 @pytest.mark.usefixtures("plugin")
@@ -73,12 +109,38 @@ def test_our_own_names_come_first() -> None:
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("broken", "cannot be made: KeyError: 'nothing works'"), ("newest", "there is no policy 'newest'; there are learned,")],
-)  # fmt: skip
+    [
+        ("broken", "cannot be made: KeyError: 'nothing works'"),
+        ("none", "the policy 'none': short_first:none makes NoneType, which has no name, value, judge"),
+        ("newest", "there is no policy 'newest'; there are learned,"),
+    ],
+)
 def test_what_is_wrong_is_said(name: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         load_policy(name, load_profile("news"), Priors())
     assert message in str(caught.value)
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("raising", "cannot value pages: KeyError: 'rate'"), ("judging", "judge returns int, not VisitValue")],
+)
+def test_a_mistake_in_a_policy_is_a_sentence_about_it(tmp_path: Path, name: str, message: str) -> None:
+    observe(tmp_path / "s.db", "https://a.example/")
+    with pytest.raises(InputError, match=f"the policy '{name}' cannot value pages: .*") as caught:
+        plan_store(tmp_path / "s.db", policy=name)
+    assert message in str(caught.value)
+    watching = WatchRequest(WatchBudget(9, rounds=1), "news", policy=name, rest_s=0.0)
+    if name == "raising":
+        with pytest.raises(InputError, match=message):
+            asyncio.run(watch_store(tmp_path / "s.db", watching, FetchPolicy()))
+
+
+@pytest.mark.parametrize(("name", "formula"), [("", lambda _maths, page: page.weight), ("odd", None)])
+def test_a_formula_needs_a_name_and_a_function(name: str, formula: Any) -> None:
+    with pytest.raises(InputError, match="a policy needs a name and a function"):
+        FormulaPolicy(name, formula, "odd")
 
 
 @pytest.mark.usefixtures("plugin")
@@ -96,7 +158,7 @@ def test_the_command_line_takes_it_too(tmp_path: Path) -> None:
         "https://a.example/long-name",
     ]
     done = CliRunner().invoke(root, ["plan", str(known), "--policy", "nobody"])
-    assert (done.exit_code, "'broken', 'shortest'" in done.output) == (2, True)
+    assert (done.exit_code, "'raising', 'shortest'" in done.output) == (2, True)
 
 
 # --- the example of the guide ---
@@ -108,6 +170,9 @@ def wrong(profile, priors):
 
 def endless(profile, priors):
     return FormulaPolicy("endless", lambda maths, page: page.weight * 1e999, "no")
+
+def text(profile, priors):
+    return FormulaPolicy("text", lambda maths, page: "a", "no")
 """
 
 
@@ -123,7 +188,7 @@ def overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     info = tmp_path / "overdue-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: overdue\nVersion: 1.0\n", encoding="utf-8")
-    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless")}
+    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless", "text")}
     names = "".join(f"{name} = {where}\n" for name, where in {**policies, **wrong}.items())
     (info / "entry_points.txt").write_text(f"[honeyguide.policies]\n{names}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -193,7 +258,10 @@ def test_a_policy_without_a_formula_is_simulated_page_by_page() -> None:
         simulate_policies(large)
 
 
-@pytest.mark.parametrize(("name", "message"), [("wrong", "cannot value pages: "), ("endless", "no number")])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("wrong", "cannot value pages: "), ("endless", "no number"), ("text", "convert string to float")],
+)
 def test_a_formula_that_fails_is_one_sentence(overdue: Path, name: str, message: str) -> None:
     pytest.importorskip("numpy")
     for path in write_known(overdue):

@@ -7,22 +7,31 @@ only when its name is requested. Our own names come first. A `FormulaPolicy` als
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from honeyguide.core.recrawl.clocks import WallClock
-from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Heuristic, Learned, ValuePart, explain_value
+from honeyguide.core.recrawl.policies import (
+    HEURISTIC,
+    LEARNED,
+    Heuristic,
+    Learned,
+    ValuePart,
+    VisitValue,
+    explain_value,
+)
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.rate import SCALARS, SURE, Maths, single
 from honeyguide.core.text.printable import duration, every
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-    from honeyguide.core.recrawl.policies import RecrawlPolicy, VisitValue
+    from honeyguide.core.recrawl.policies import RecrawlPolicy
     from honeyguide.core.recrawl.signals import PageState
     from honeyguide.core.rules.profile import Profile
 
@@ -48,9 +57,54 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
             raise InputError(
                 f"the policy {shown(name)} of {entry.value} cannot be made: {type(error).__name__}: {error}"
             ) from error
-        return policy
+        if isinstance(policy, FormulaPolicy | IntervalPolicy | Learned | Heuristic):
+            return policy
+        if missing := [part for part in ("name", "value", "judge") if not hasattr(policy, part)]:
+            what = f"makes {type(policy).__name__}, which has no {', '.join(missing)}"
+            raise InputError(f"the policy {shown(name)}: {entry.value} {what}")
+        return _OfOthers(policy, str(policy.name))
     known = ", ".join(policy_names())
     raise InputError(f"there is no policy {shown(name)}; there are {known}")
+
+
+# --- policies of other packages ---
+
+
+@dataclass(frozen=True, slots=True)
+class _OfOthers:
+    """A policy of another package, whose mistakes are sentences that name it."""
+
+    policy: RecrawlPolicy
+    name: str
+
+    def value(self, page: PageState, now: float) -> float:
+        """Return its value, if that is a number."""
+        with _blaming(self.name):
+            return _number(self.policy.value(page, now), page)
+
+    def judge(self, page: PageState, now: float, price: float) -> VisitValue:
+        """Return its judgement, if that is one."""
+        with _blaming(self.name):
+            found = self.policy.judge(page, now, price)
+            if not isinstance(found, VisitValue):
+                raise TypeError(f"judge returns {type(found).__name__}, not VisitValue")
+            return found
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # whatever the code of another package raises
+        what = f"the policy {shown(name)} cannot value pages: {type(error).__name__}: {error}"
+        raise InputError(what) from error
+
+
+def _number(value: Any, page: PageState) -> float:
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{number} is no number, for {page.url}")
+    return number
 
 
 # --- a policy by one formula ---
@@ -84,14 +138,18 @@ class FormulaPolicy:
     text: str  # explains the value to people
     priors: Priors = field(default_factory=Priors)
 
+    def __post_init__(self) -> None:
+        for name, is_right in (("name", bool(self.name)), ("formula", callable(self.formula))):
+            if not is_right:
+                raise InputError("a policy needs a name and a function of maths and pages", field=name)
+
     def value(self, page: PageState, now: float) -> float:
         """Compute the value of one page, to 7 digits."""
         rate = page.rate or self.priors.of(page.host, page.page_class)
         waited_h = SURE * rate.b / rate.a if page.visited_at is None else _since_h(page, now)
-        value = float(self.value_by(SCALARS, PageColumns(waited_h, rate.a, rate.b, page.weight)))
-        if not isfinite(value):
-            raise InputError(f"the policy {shown(self.name)} gives no number for {page.url}")
-        return single(value)
+        value = self.value_by(SCALARS, PageColumns(waited_h, rate.a, rate.b, page.weight))
+        with _blaming(self.name):
+            return single(_number(value, page))
 
     def judge(self, page: PageState, now: float, price: float) -> VisitValue:
         """Explain the value."""
@@ -99,11 +157,10 @@ class FormulaPolicy:
 
     def value_by(self, maths: Maths, pages: PageColumns) -> Any:
         """Compute the values of numbers, arrays or columns; raises `InputError`."""
-        try:
-            return self.formula(maths, pages)
-        except Exception as error:  # whatever the code of another package raises
-            what = f"the policy {shown(self.name)} cannot value pages: {type(error).__name__}: {error}"
-            raise InputError(what) from error
+        with _blaming(self.name):
+            value = self.formula(maths, pages)
+            is_column = type(value).__module__.startswith(("numpy", "polars"))
+            return value if is_column else float(value)
 
 
 # --- schedules ---

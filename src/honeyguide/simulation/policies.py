@@ -342,13 +342,7 @@ class SimulatedRows(SimulatedLearned):
             importance=float(sight.weight[page]),
             rate=rate,
         )
-        try:
-            return float(self._policy.value(state, now * _HOUR_S))
-        except Exception as error:  # whatever the code of another package raises
-            what = (
-                f"the policy {shown(self._policy.name)} cannot value pages: {type(error).__name__}: {error}"
-            )
-            raise InputError(what) from error
+        return self._policy.value(state, now * _HOUR_S)
 
 
 def _sound(values: Floats, name: str) -> Floats:
