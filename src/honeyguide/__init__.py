@@ -59,7 +59,8 @@ __all__ = ["__version__", *sorted(_MODULES)]  # noqa: PLE0604 - the stub has the
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
-        raise AttributeError(f"module 'honeyguide' has no attribute {name!r}")
+        near = ", ".join(known for known in sorted(_MODULES) if known.startswith(f"{name}_"))
+        raise AttributeError(f"module 'honeyguide' has no attribute {name!r}{near and f'; there are {near}'}")
     from importlib import import_module
 
     value = getattr(import_module(f"honeyguide.{_MODULES[name]}"), name)

@@ -365,7 +365,7 @@ def test_mistakes_are_found_before_the_first_page_is_read(tmp_path: Path) -> Non
         export_pages(tmp_path / "c.db", top=0)
     with pytest.raises(honeyguide.PatternError):
         export_pages(tmp_path / "c.db", topic="fire(")
-    with pytest.raises(honeyguide.StoreError, match="or pass store="):
+    with pytest.raises(honeyguide.StoreError, match="or pass the path of another"):
         list(export_pages(tmp_path / "none.db"))
     with pytest.raises(InputError, match="between 100 and 1,000,000, not 5"):
         next(iter(export_pages(tmp_path / "c.db"))).chunks(5)

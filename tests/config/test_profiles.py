@@ -301,8 +301,8 @@ def test_our_own_profiles_are_loaded_without_what_checks_others() -> None:
         (None, ("",), r"topic.related\[0\]: string should have at least 1 character"),
         (None, ("x", "y" * 201), r"topic.related\[1\]: string should have at most 200 characters"),
         (None, ("\ud800",), r"topic.related\[0\]: input should be a valid string"),
-        (None, (3,), r"related must be tuple\[str"),
-        (None, "fire", r"related must be tuple\[str"),
+        (None, (3,), r"related must be str | Sequence\[str\] | None, not tuple of int"),
+        (None, {"fire"}, r"related must be str | Sequence\[str\] | None, not set"),
     ],
 )
 def test_a_topic_is_checked_also_with_our_own_profiles(topic: Any, related: Any, told: str) -> None:

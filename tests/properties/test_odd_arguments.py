@@ -27,6 +27,7 @@ from honeyguide import (
     PickRequest,
     SimulateRequest,
     Url,
+    UrlSignals,
     WatchBudget,
     WatchRequest,
     load_profile,
@@ -302,6 +303,34 @@ def test_a_wrong_type_is_a_sentence(attempt: Callable[[], object], words: str) -
         (lambda: honeyguide.Chooser().select(None, SITE), "select: source must be bytes | str | Page"),
         (lambda: honeyguide.CrawledPage({}).chunks("5"), "chunks: chars must be int, not str"),
         (lambda: Url.parse(wrong_url), "not an http(s) URL: 'None': is NoneType, not str"),
+        (
+            lambda: honeyguide.rank_urls([UrlSignals(SITE, visits=-4)]),
+            "row 1, field visits: '-4' should be a whole number, 0 or more",
+        ),
+        (lambda: honeyguide.rank_urls([UrlSignals(wrong_url)]), "row 1, field url: 'None' should be an http"),
+        (lambda: honeyguide.crawl(SITE, store=""), "field store: is empty; None is no store"),
+        (lambda: honeyguide.plan_file(""), "the name of a file is empty"),
+        (lambda: honeyguide.import_known("", "a.db"), "the name of a file is empty"),
+        (lambda: list(honeyguide.score_links("", topic="a")), "the name of a file is empty"),
+        (lambda: list(honeyguide.select_files("")), "the name of a file is empty"),
+        (
+            lambda: list(honeyguide.score_links([SITE], topic="a")),
+            "field links: a text is the name of a file; give URLs as rows, {'url': …}",
+        ),
+        (
+            lambda: SimulateRequest(("changes.csv",), start=datetime(2024, 1, 1)),  # noqa: DTZ001 - as above
+            "field start: has no time zone",
+        ),
+        (
+            lambda: honeyguide.plan_store("missing.db"),
+            "missing.db: no such store; create one with honeyguide crawl, or pass the path of another",
+        ),
+        (lambda: honeyguide.plan_file("known.csv", columns={"x": "y"}), "field columns: 'x' is no field"),
+        (
+            lambda: honeyguide.select_links("<a href=/a>A</a>", SITE, heads={SITE: "T"}),
+            "heads must be Mapping[str, Head] | None, not dict of str to str",
+        ),
+        (lambda: load_profile(""), "profile: no profile is named ''"),
         (lambda: Budgets(max_pages=-1), "field max_pages: must be 1 or more, not -1"),
         (lambda: Budgets(external_pages=-1), "field external_pages: must be 0 or more, not -1"),
         (lambda: Request(SITE, max_relevant=-1), "field max_relevant: must be 1 or more, not -1"),
@@ -360,6 +389,21 @@ def test_texts_are_taken_where_texts_are_natural() -> None:
     )
     assert summary.stopped
     assert [page["url"] for page in pages] == ["http://127.0.0.1:9/"]
+
+
+def test_what_people_guess_is_taken(folder: Path) -> None:
+    path = folder / "known.csv"
+    assert honeyguide.plan_file(path).entries == honeyguide.plan_file("known.csv").entries
+    assert honeyguide.import_known(path, "full.db").rows == 1
+    assert len(list(honeyguide.select_files(folder / "links.csv"))) == 1
+    assert load_profile("docs", topic="a", related=["b"]) == load_profile("docs", topic="a", related="b")
+    request = PickRequest(want="pricing", include=["a", "b"])
+    assert (request.want, request.include) == (("pricing",), ("a", "b"))
+    now, naive = NOW, NOW.replace(tzinfo=None)
+    aware, zoneless = (UrlSignals(SITE, last_visited=at) for at in (now, naive))
+    assert honeyguide.rank_urls([zoneless], now=now) == honeyguide.rank_urls([aware], now=now)
+    with pytest.raises(AttributeError, match="'plan'; there are plan_file, plan_sql, plan_store"):
+        _ = honeyguide.plan
 
 
 def test_wrong_rows_of_any_iterable_are_named() -> None:

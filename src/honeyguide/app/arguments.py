@@ -19,7 +19,7 @@ from honeyguide.config import bundled_profiles, load_profile
 from honeyguide.core.fetching import HAS_LOGIN, Access, FetchPolicy, addresses_of, without_login
 from honeyguide.core.page.page import Position
 from honeyguide.core.pick.wishes import with_wishes
-from honeyguide.core.recrawl.plan import UrlSignals
+from honeyguide.core.recrawl.plan import NAMES, UrlSignals
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.rules.topic import topic_of
 from honeyguide.core.text.pattern import compile_pattern
@@ -238,11 +238,11 @@ def fields_of(columns: Mapping[str, str] | None, known: Iterable[str]) -> dict[s
     for given, column in (columns or {}).items():
         field = field_name(given)
         if field not in names:
-            raise InputError(f"{shown(given)} is no field; there are {', '.join(names)}", field="column")
+            raise InputError(f"{shown(given)} is no field; there are {', '.join(names)}", field="columns")
         if not column.strip():
-            raise InputError(f"{field} is given no column; name one, or leave it out", field="column")
+            raise InputError(f"{field} is given no column; name one, or leave it out", field="columns")
         if column in fields:
-            raise InputError(f"{shown(column)} is given to {fields[column]} and {field}", field="column")
+            raise InputError(f"{shown(column)} is given to {fields[column]} and {field}", field="columns")
         fields[column] = field
     return fields
 
@@ -250,7 +250,7 @@ def fields_of(columns: Mapping[str, str] | None, known: Iterable[str]) -> dict[s
 def signals_of(value: Mapping[str, Any] | UrlSignals, number: int | None) -> UrlSignals:
     """Read what is known of a URL; an error names the row by its number."""
     if isinstance(value, UrlSignals):
-        return value
+        value = {name: getattr(value, name) for name in NAMES}
     if not isinstance(value, Mapping):
         raise InputError(f"must be a mapping or UrlSignals, not {type(value).__name__}", row=number)
     return read_signals(value, number=number)

@@ -152,7 +152,7 @@ class Chooser:
 
 
 def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
-    paths: str | Sequence[str],
+    paths: str | Path | Sequence[str | Path],
     *,
     base: str | Url | None = None,
     strategy: str = "portfolio",
@@ -178,7 +178,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     options = options_of(cap, include, exclude)
     loaded = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
     fields = fields_of(columns, PAGE_NAMES)
-    sources = sources_of([paths] if isinstance(paths, str) else paths, input_format, fields, on_rows)
+    sources = sources_of(paths, input_format, fields, on_rows)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():
         whole = page_of_hrefs(url, ((row.href, one) for row in listed for one in row.occurrences))

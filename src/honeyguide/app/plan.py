@@ -112,7 +112,7 @@ def plan_sql(dialect: str, *, now: datetime | None = None, profile: Profile | st
 
 
 def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
-    paths: str | Sequence[str],
+    paths: str | Path | Sequence[str | Path],
     *,
     now: datetime | None = None,
     profile: Profile | str | Path = "news",

@@ -110,7 +110,7 @@ class SimulateRequest:
         if not self.worlds and not self.store:
             raise InputError(f"name one: a CSV file, one of {known}, or a store", field="worlds")
         if self.start is not None:
-            moment_of(self.start)
+            moment_of(self.start, "start")
         for text in self.worlds:
             if is_generated(text):
                 if self.start is not None:

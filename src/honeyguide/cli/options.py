@@ -279,7 +279,7 @@ def rejected_options(hints: Mapping[str, str] | None = None) -> Iterator[None]:
     except InputError as error:
         if not error.field:
             raise
-        hint = (hints or {}).get(error.field, f"--{error.field}")
+        hint = {"columns": "--column", **(hints or {})}.get(error.field, f"--{error.field}")
         raise click.BadParameter(f"{error.what}.", param_hint=hint) from None
 
 

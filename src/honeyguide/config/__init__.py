@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from honeyguide.config.files import bundled_profiles, profile_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -26,7 +26,7 @@ def load_profile(
     source: str | Path | Mapping[str, Any] = "company",
     *,
     topic: str | None = None,
-    related: tuple[str, ...] | None = None,
+    related: str | Sequence[str] | None = None,
     changes: Mapping[str, Any] | None = None,
 ) -> Profile:
     """Load a bundled profile by name, or one of your own: a path, TOML as text, or its tables as a mapping.
@@ -36,9 +36,10 @@ def load_profile(
     >>> load_profile("company", changes={"strategy.portfolio.cap": 2}).strategies["portfolio"].cap
     2
     """
+    terms = (related,) if isinstance(related, str) else related if related is None else tuple(related)
     if isinstance(source, str) and source in bundled_profiles() and not changes:
-        return _load_bundled(source, topic, related)  # these do not change while we run; a file may
-    return _load(source, topic, related, changes or {})
+        return _load_bundled(source, topic, terms)  # these do not change while we run; a file may
+    return _load(source, topic, terms, changes or {})
 
 
 @lru_cache(maxsize=64)

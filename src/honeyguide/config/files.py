@@ -67,7 +67,7 @@ def read_given(source: str | Path | Mapping[str, Any]) -> dict[str, Any]:
 
 def profile_source(source: str | Path, error_file: str = "") -> str:
     """Return the text of a bundled profile or of a file; errors name `error_file`, if given."""
-    named = error_file or str(source)
+    named = error_file or str(source) or "profile"
     if isinstance(source, str) and not _is_path(source):
         if source not in bundled_profiles():
             near = suggestion(source, bundled_profiles(), "known are")

@@ -66,13 +66,19 @@ class PickRequest:
     cap: int | None = None
     query: str | None = None
     content: bool | str = False
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    include: str | Sequence[str] = ()
+    exclude: str | Sequence[str] = ()
     scope: str | None = None
-    want: tuple[str, ...] = ()
-    never: tuple[str, ...] = ()
+    want: str | Sequence[str] = ()
+    never: str | Sequence[str] = ()
     timings: bool = True
     render: str = NEVER
+
+    def __post_init__(self) -> None:
+        for name in ("include", "exclude", "want", "never"):
+            texts = getattr(self, name)
+            if isinstance(texts, (str, list)):  # another type is said elsewhere
+                object.__setattr__(self, name, (texts,) if isinstance(texts, str) else tuple(texts))
 
     @property
     def options(self) -> PickOptions:

@@ -265,14 +265,15 @@ def _no_table(path: str) -> InputError:
 
 
 def sources_of(
-    paths: Sequence[str],
+    paths: str | Path | Sequence[str | Path],
     kind: str | None,
     fields: Mapping[str, str] | None = None,
     on_rows: OnRows | None = None,
 ) -> list[Source]:
     """Resolve paths, folders and patterns to tables; raises `InputError` for a kind that cannot be read here."""
     sources = []
-    for path in (path for pattern in paths for path in expanded(pattern)):
+    given = [paths] if isinstance(paths, (str, Path)) else paths
+    for path in (path for pattern in given for path in expanded(str(pattern))):
         name, found = name_of(path), kind or kind_of(path)
         if found == SHEET:
             raise _no_table(path)
@@ -321,6 +322,8 @@ def expanded(path: str) -> list[str]:
     """Find the tables of a folder and below, or the files that match a pattern; a file of that very name comes first."""
     if path == STDIN or "\0" in path or is_remote(path):
         return [path]
+    if not path:  # pathlib takes it for this folder
+        raise InputError("the name of a file is empty")
     if Path(path).is_dir():
         found = sorted(
             str(file)

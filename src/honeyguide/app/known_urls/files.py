@@ -21,6 +21,7 @@ from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import RawRow, Rejected
@@ -69,13 +70,13 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 
 def known_sources(
-    paths: str | Sequence[str],
+    paths: str | Path | Sequence[str | Path],
     kind: str | None = None,
     columns: Mapping[str, str] | None = None,
     on_rows: OnRows | None = None,
 ) -> list[Source]:
     """Resolve paths, folders and patterns to tables of known URLs; `columns` has the names of columns, by field."""
-    return sources_of([paths] if isinstance(paths, str) else paths, kind, fields_of(columns, NAMES), on_rows)
+    return sources_of(paths, kind, fields_of(columns, NAMES), on_rows)
 
 
 class ZoneNote:

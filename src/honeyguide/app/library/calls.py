@@ -68,11 +68,11 @@ class PickSettings(TypedDict, total=False):
     cap: int | None
     query: str | None
     content: bool | str
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
+    include: str | Sequence[str]
+    exclude: str | Sequence[str]
     scope: str | None
-    want: tuple[str, ...]
-    never: tuple[str, ...]
+    want: str | Sequence[str]
+    never: str | Sequence[str]
     render: str
 
 
@@ -174,6 +174,8 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
         render=render,
     )
     check_mode(render, loaded)
+    if store == "":  # as from a variable that is not set
+        raise InputError("is empty; None is no store", field="store")
     job = CrawlJob(request, policy or FetchPolicy(), loaded, tuple(sitemaps), alternatives)
     return Crawl(job, store, fetcher, clock)
 

@@ -134,7 +134,7 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 
 def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
-    paths: str | Sequence[str],
+    paths: str | Path | Sequence[str | Path],
     store: Store | str | Path,
     *,
     profile: Profile | str | Path = "news",
@@ -150,9 +150,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     relevance and the hub depth.
     """
     chosen, found = profile_of(profile), Imported()
-    sources = sources_of(
-        [paths] if isinstance(paths, str) else paths, kind, fields_of(columns, FIELDS), on_rows
-    )
+    sources = sources_of(paths, kind, fields_of(columns, FIELDS), on_rows)
     if reject is not None:
         reject.expect([source.name for source in sources])
     if on_note is not None:

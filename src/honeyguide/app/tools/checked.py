@@ -56,6 +56,7 @@ _PYTHON = {
     "netrc": "Access(logins=…)",
     "render auto": 'render="auto"',
     "column": "columns=",
+    "store FILE": "the path of another",
     "due": "CrawlRequest(only_due=True)",
     "keep": "CrawlRequest(keep_bytes=…)",
     **{
@@ -175,11 +176,15 @@ def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str
 
 
 def _name_of(value: Any, annotation: str) -> str:
-    """Name the type of a value; of a list, also that of the item that does not fit."""
+    """Name the type of a value; of a list or a dict, also that of the item that does not fit."""
     name = "async def" if _is_async(value) else type(value).__name__
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple, dict)):
         return name
     kind = _type_of(annotation)
+    if isinstance(value, dict):
+        items = ((key, one) for key, one in value.items() if not _fits({key: one}, kind))
+        found = next((f"{type(key).__name__} to {type(one).__name__}" for key, one in items), None)
+        return f"{name} of {found}" if found else name
     wrong = (type(one).__name__ for one in value if not _fits(type(value)([one]), kind))
     return f"{name} of {first}" if (first := next(wrong, None)) else name
 

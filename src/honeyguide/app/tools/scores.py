@@ -189,6 +189,8 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     fields = fields_of(columns, NAMES)
     given: list[Any] = [links] if isinstance(links, str) else list(links)
     paths = [path for path in given if isinstance(path, str)]
+    if any(path.startswith(("http://", "https://")) for path in paths):
+        raise InputError("a text is the name of a file; give URLs as rows, {'url': …}", field="links")
     if len(paths) < len(given):
         rows: Iterable[LinkRow] = _given_rows(given, fields)
     else:
