@@ -89,6 +89,15 @@ def test_importing_the_package_loads_nothing() -> None:
     assert run.stdout == "[]\n"
 
 
+def test_what_a_callback_raises_comes_out_as_it_is() -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("mine")
+
+    sites = [f"https://{name}.example/" for name in "abc"]
+    with pytest.raises(RuntimeError, match="mine"):
+        asyncio.run(pick_sites(sites, PickRequest(), FetchPolicy(), fail, fetcher=FakeFetcher({})))
+
+
 # --- profiles ---
 
 

@@ -422,6 +422,9 @@ async def pick_all(
         for index, site in queue:
             on_record(index, await picker.pick(site))
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(max(1, at_once)):
-            group.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(max(1, at_once)):
+                group.create_task(work())
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None  # the other tasks were only cancelled

@@ -264,8 +264,6 @@ class _Work:
             stopping.run(picking)
         except KeyboardInterrupt:
             return False
-        except BaseExceptionGroup as group:  # of tasks that failed together: one error is enough
-            raise _first(group) from None
         finally:
             stopping.release()
         return True
@@ -287,12 +285,6 @@ class _Work:
         if not is_done:
             advice = "the same command resumes" if self.sink.name else "-o FILE would keep them, to resume"
             note(f"stopped; {progress.count()} are finished: {advice}")
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Find the first error; the other tasks were only cancelled."""
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 class PrintedRecords:
