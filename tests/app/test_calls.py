@@ -72,6 +72,23 @@ def test_a_crawl_without_a_page_says_why() -> None:
     assert good.problem is None
 
 
+def test_a_fetcher_that_is_none_is_a_sentence() -> None:
+    class Narrow:
+        async def fetch(self, url: Url) -> None:
+            """Take no options."""
+
+    class Empty:
+        async def fetch(self, url: Url, **_: Any) -> None:
+            """Give nothing."""
+
+    fetchers: list[Any] = [Narrow(), Empty()]
+    with pytest.raises(InputError, match="field fetcher: should have `async def fetch"):
+        list(crawled(fetchers[0]))
+    nothing = crawled(fetchers[1])
+    list(nothing)
+    assert "NoneType" in str(nothing.problem)
+
+
 def test_a_loop_where_an_event_loop_runs_gives_the_same_pages() -> None:
     async def asynchronous() -> list[str]:
         return [one.url async for one in crawled(web(), max_pages=5)]

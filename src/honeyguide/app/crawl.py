@@ -10,6 +10,7 @@ from collections import Counter, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.app.arguments import check_no_login, profile_of, url_of
@@ -108,10 +109,21 @@ async def opened_fetcher(
     policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S), access=access)
     robots = partial(read_robots, token=policy.robots_token)
     if fetcher is not None:
+        _check_fetcher(fetcher)
         yield PoliteFetcher(counted(fetcher, clock), clock, robots, policy, forward_of), clock
         return
     async with HttpFetcher(policy) as http:
         yield PoliteFetcher(counted(http, clock), clock, robots, policy, forward_of), clock
+
+
+def _check_fetcher(fetcher: Fetcher) -> None:
+    """Reject a fetcher that cannot be called: each page would fail as if its server were wrong."""
+    try:
+        signature(fetcher.fetch).bind(None, validators=None, part=None)
+    except (TypeError, ValueError):
+        raise InputError(
+            "should have `async def fetch(self, url, *, validators, part)`", field="fetcher"
+        ) from None
 
 
 # --- the request ---
