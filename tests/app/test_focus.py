@@ -176,6 +176,15 @@ def test_links_that_a_program_does_not_follow_may_be_found_on_another_page() -> 
     assert met[-1].record["parent"] == f"{SITE}/fire"
 
 
+def test_what_a_page_has_linked_is_met_whatever_became_of_it() -> None:
+    with Focus(SITE, topic="fire") as focus:
+        (home,) = focus.next()
+        focus.add_page(home, "<a href=/fire>Fire</a><a href=/login>Log in</a>")
+        assert [focus.has_met(f"{SITE}{path}") for path in ("", "/fire", "/login", "/tea")] == [True] * 3 + [
+            False
+        ]
+
+
 def test_a_redirect_off_the_site_is_not_followed() -> None:
     pages = site()
     with Focus(f"{SITE}/", topic="fire|alarm") as focus:

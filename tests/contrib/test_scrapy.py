@@ -70,6 +70,13 @@ class Errbacks(Careful):
     async def failed(self, failure):
         yield {"failed": failure.request.url}
 
+class Building(Careful):  # makes requests that no page links
+    def parse(self, response):
+        yield from super().parse(response)
+        yield response.follow("/built", self.parse)
+        yield response.follow("/built.pdf", self.parse)
+        yield response.follow("/let-pass", self.parse, meta={"honeyguide": False})
+
 class Closing(Careful):
     def parse(self, response):
         yield from super().parse(response)
@@ -216,6 +223,17 @@ def test_requests_that_a_start_made_before_it_failed_are_followed(spider: Path) 
     pages, stats, _ = met("BadStart", spider, **ADDON)
     assert len(pages) == 61
     assert stats["spider_exceptions/KeyError"] == 1
+
+
+def test_requests_that_no_page_links_are_counted_named_and_let_pass(spider: Path) -> None:
+    with served(ring()) as site:
+        found = crawl_with("Building", spider, site.root, **{**ADDON, "CLOSESPIDER_PAGECOUNT": 0})
+    stats, log = found["stats"], found["log"]
+    assert stats["honeyguide/not-linked"] == 2
+    assert site.asked.count("/let-pass") == 1
+    assert "/built" not in site.asked
+    assert log.count("2 requests were not made, such as http://127.0.0.1:") == 1
+    assert "meta={'honeyguide': False} lets such a request pass" in log
 
 
 def test_a_spider_may_still_close_itself(spider: Path) -> None:

@@ -3,11 +3,13 @@
     ADDONS = {"honeyguide.contrib.scrapy.FocusAddon": 500}
     HONEYGUIDE_TOPIC = "asyncio|coroutine"
 
-The spider yields a request for each link that it would follow; the add-on holds them back and lets the best ones through.
+The spider yields a request for each link that it would follow; the add-on holds them back and lets the best ones through. A request that no page links
+is not made, unless its meta has `"honeyguide": False`.
 """
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     Output = AsyncIterator[Any]
+_LOG = logging.getLogger(__name__)
+_CHOOSES = "honeyguide"  # the key of `Request.meta` that, if false, lets a request pass
+_UNLINKED = (
+    "%d requests were not made, such as %s: no page links them, or they are no pages; "
+    "meta={'%s': False} lets such a request pass"
+)
 _GIVEN = "honeyguide_url"  # the key of `Request.meta` that holds the URL as `Focus` gave it
 
 
@@ -86,7 +94,8 @@ class FocusMiddleware:
 
     def _hold(self, one: Any) -> str | None:
         """Hold back a plain request for a page, and give its URL; anything else is none of ours."""
-        if isinstance(one, Request) and one.method == "GET" and one.url.startswith("http"):
+        is_page = isinstance(one, Request) and one.method == "GET" and one.url.startswith("http")
+        if is_page and one.meta.get(_CHOOSES, True):
             with suppress(UrlError):
                 url = normalize(one.url)
                 self._asked.setdefault(url, one)
@@ -134,8 +143,12 @@ class FocusMiddleware:
             if self._focus.missing:
                 raise DontCloseSpider
 
-    def _close(self) -> None:
+    def _close(self, reason: str) -> None:
         if self._focus:
             for rule, number in self._focus.rejected.items():
                 self._crawler.stats.set_value(f"honeyguide/rejected/{rule}", number)
+            unlinked = [url for url in self._asked if not self._focus.has_met(url)]
+            if unlinked and reason == "finished":  # else a page that links it may not have been judged
+                self._crawler.stats.set_value("honeyguide/not-linked", len(unlinked))
+                _LOG.warning(_UNLINKED, len(unlinked), unlinked[0], _CHOOSES)
             self._focus.close()

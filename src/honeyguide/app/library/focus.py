@@ -19,7 +19,7 @@ from honeyguide.app.library.pages import CrawledPage, page_of
 from honeyguide.app.runs import opened_store
 from honeyguide.app.tools.checked import checked_methods
 from honeyguide.core.crawl import machine
-from honeyguide.core.crawl.frontier import Budgets, Lease
+from honeyguide.core.crawl.frontier import Budgets, Lease, digest_of
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.url.scope import classify_url
 from honeyguide.core.url.url import normalize
@@ -131,6 +131,7 @@ class Focus:
             self._closing = weakref.finalize(self, _close, opened.pop_all())
         self._chosen: dict[int, frozenset[str]] = {}  # by the claim of a page, until that is read
         self._session.results = _ChosenResults(self._chosen, self._reader)
+        self._tracking = loaded.scope.tracking
         self._given: dict[str, Lease] = {}
         self._judged: list[CrawledPage] = []
 
@@ -202,6 +203,11 @@ class Focus:
     def decline(self, url: str, reason: str) -> list[CrawledPage]:
         """Say that a URL is not fetched, such as for robots.txt; `next` does not give it again."""
         return self._ended(self._lease_of(url), ForbiddenError(url, reason))
+
+    def has_met(self, url: str) -> bool:
+        """Tell whether a page has linked a URL, whatever became of it."""
+        digest = digest_of(url_of(url), self._tracking)
+        return digest in self._store.ledger(self._session.run).known([digest])
 
     @property
     def rejected(self) -> Mapping[str, int]:
