@@ -39,7 +39,7 @@ These parameters mean the same everywhere:
 `Record` and `ChunkRecord` are dicts with the fields of a [record](records.md); `OnPage` is `Callable[[Record, PageAttachments], None]`, `OnRows` is `Callable[[str, int], None]`,
 `Note` is `Callable[[str], None]`. Callbacks are plain functions, not `async def`; they are called in the event loop, so keep them short. `PageClass` is `hub`, `article` or `page`.
 """
-SAID_BY_NAME = 5  # words: a member with a shorter sentence is in the listing only
+SAID_BY_NAME = 7  # words: a member with a shorter sentence is in the listing only
 
 
 def api_page() -> str:

@@ -130,8 +130,7 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
     """Rank the known URLs of CSV, JSON lines or Parquet files.
 
     `policy` is a recrawl policy; None: `learned` for files with change rates, else `heuristic`, the rules of the profile.
-    With a `budget` of visits, `high` and better are the pages within it; not for `heuristic` (PLAN-2). Times without a zone
-    are UTC.
+    With a `budget` of visits, `high` and better are the pages within it; not for `heuristic` (PLAN-2).
     """
     chosen = profile_of(profile)
     query = _checked(

@@ -93,8 +93,6 @@ def score_link(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Score:
     """Score one link against a topic, 0 to 10, with the points that make it (TOPIC-1).
 
-    For many links, load the profile once: `load_profile("docs", topic=…)`.
-
     >>> score_link("https://a.example/docs/api", topic="API", anchor="API reference", position="navigation").value
     10.0
     """
@@ -176,7 +174,7 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Iterator[ScoredLink]:
     """Score links against a topic, 0 to 10: rows with `url`, `anchor`, `context` and `position`, or the rows of files.
 
-    Files are CSV, JSON lines or Parquet. The links keep their order; with `top`, only the best come, best first.
+    The links keep their order; with `top`, only the best come, best first.
 
     >>> rows = [{"url": "https://a.example/tea"}, {"url": "https://a.example/api", "anchor": "API reference"}]
     >>> [(link.url, link.score.value) for link in score_links(rows, topic="API", top=1)]
