@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,13 @@ def test_a_crawl_without_a_page_says_why() -> None:
     good = crawled(web(), max_pages=2)
     list(good)
     assert good.problem is None
+
+
+def test_a_run_says_which_call_began_it(tmp_path: Path) -> None:
+    list(crawled(web(), max_pages=1, store=tmp_path / "c.db"))
+    with closing(open_store(tmp_path / "c.db", read_only=True)) as store:
+        (run,) = store.runs.list()
+    assert run.spec.command == f"crawl('{SITE}/', topic='fire')"
 
 
 def test_a_fetcher_that_is_none_is_a_sentence() -> None:

@@ -233,7 +233,7 @@ def test_requests_that_no_page_links_are_counted_named_and_let_pass(spider: Path
     assert site.asked.count("/let-pass") == 1
     assert "/built" not in site.asked
     assert log.count("2 requests were not made, such as http://127.0.0.1:") == 1
-    assert "meta={'honeyguide': False} lets such a request pass" in log
+    assert "meta={'honeyguide': False} lets one pass" in log
 
 
 def test_a_spider_may_still_close_itself(spider: Path) -> None:

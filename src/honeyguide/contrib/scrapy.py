@@ -3,8 +3,7 @@
     ADDONS = {"honeyguide.contrib.scrapy.FocusAddon": 500}
     HONEYGUIDE_TOPIC = "asyncio|coroutine"
 
-The spider yields a request for each link that it would follow; the add-on holds them back and lets the best ones through. A request that no page links
-is not made, unless its meta has `"honeyguide": False`.
+The spider yields a request for each link that it would follow; the add-on holds them back and lets the best ones through.
 """
 
 from __future__ import annotations
@@ -31,10 +30,7 @@ if TYPE_CHECKING:
     Output = AsyncIterator[Any]
 _LOG = logging.getLogger(__name__)
 _CHOOSES = "honeyguide"  # the key of `Request.meta` that, if false, lets a request pass
-_UNLINKED = (
-    "%d requests were not made, such as %s: no page links them, or they are no pages; "
-    "meta={'%s': False} lets such a request pass"
-)
+_UNLINKED = "%d requests were not made, such as %s: no page links them, or they are no pages; meta={'honeyguide': False} lets one pass"
 _GIVEN = "honeyguide_url"  # the key of `Request.meta` that holds the URL as `Focus` gave it
 
 
@@ -150,5 +146,5 @@ class FocusMiddleware:
             unlinked = [url for url in self._asked if not self._focus.has_met(url)]
             if unlinked and reason == "finished":  # else a page that links it may not have been judged
                 self._crawler.stats.set_value("honeyguide/not-linked", len(unlinked))
-                _LOG.warning(_UNLINKED, len(unlinked), unlinked[0], _CHOOSES)
+                _LOG.warning(_UNLINKED, len(unlinked), unlinked[0])
             self._focus.close()

@@ -33,7 +33,7 @@ from honeyguide.core.crawl.frontier import Budgets
 from honeyguide.core.fetching import NEVER, FetchPolicy
 from honeyguide.core.rules.profile import Profile
 from honeyguide.core.url.scope import HOST
-from honeyguide.errors import InputError
+from honeyguide.errors import InputError, shown
 from honeyguide.jobs.request import CrawlRequest, latest_runs, spec_of
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
         budgets=Budgets(count_of(max_pages, "max_pages")),
         max_depth=max_depth,
         max_time_s=max_time_s,
+        command=_label(first, topic),
         include=(include,) if isinstance(include, str) else tuple(include),
         exclude=(exclude,) if isinstance(exclude, str) else tuple(exclude),
         profile="" if isinstance(profile, Profile) else lasting_name(str(profile)),
@@ -178,6 +179,14 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
         raise InputError("is empty; None is no store", field="store")
     job = CrawlJob(request, policy or FetchPolicy(), loaded, tuple(sitemaps), alternatives)
     return Crawl(job, store, fetcher, clock)
+
+
+def _label(seeds: Sequence[Url], topic: str | None) -> str:
+    """Name a crawl in lists of runs, as a command does."""
+    named = ", ".join(shown(str(seed)) for seed in seeds[:_NAMED])
+    return (
+        f"crawl({named}{', …' * (len(seeds) > _NAMED)}{'' if topic is None else f', topic={shown(topic)}'})"
+    )
 
 
 @dataclass
