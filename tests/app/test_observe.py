@@ -144,7 +144,9 @@ def test_a_visit_in_the_future_counts_as_now_so_that_later_ones_count(tmp_path: 
     future, store = datetime(2090, 1, 1, tzinfo=UTC), tmp_path / "s.db"
     assert observe(store, PAGE, future)
     file = write(tmp_path / "known.jsonl", [{"url": "https://a.example/list", "last_visited": future}])
-    import_known(file, store)
+    notes: list[str] = []
+    import_known(file, store, on_note=notes.append)
+    assert notes == ["1 row has a time in the future, counted as just now"]
     for url in (PAGE, "https://a.example/list"):
         with closing(open_store(store, read_only=True)) as opened:
             assert known(opened, url).visited_at < future.timestamp()

@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 
 CHANGED = "changed"  # the column of a file of visits that says whether the page had changed
 _UNKEPT = "importance"
+_LATE = "late"
 _UNUSED = {  # what may be in a row for nothing
+    _LATE: "a time in the future, counted as just now",
     CHANGED: "changed without last_visited, so no visit is known: that needs both",
     _UNKEPT: "an importance, which is not imported: a store weighs pages by topic_relevance",
 }
@@ -171,7 +173,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
                 learned = taken.take(batch)
                 found.learned += learned
                 found.ignored += sum(one.signals.last_visited is not None for one in batch) - learned
-                unused.update(name for one in batch for name in one.unused)
+                unused.update(name for one in batch for name in (*one.unused, *taken.late(one.signals)))
             opened.flush()
             batch = list(islice(rows, _BATCH))
     if on_note is not None:
@@ -238,6 +240,11 @@ class _Import:
     def past(self, at: datetime) -> datetime:
         """Take the future as now: a visit there would make all later ones count for nothing."""
         return min(at, self._now)
+
+    def late(self, signals: UrlSignals) -> Iterator[str]:
+        """Tell of a visit in the future."""
+        if signals.last_visited is not None and signals.last_visited > self._now:
+            yield _LATE
 
     def digest(self, url: Url) -> int:
         """Give the identity of a URL."""
