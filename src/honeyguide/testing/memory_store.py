@@ -136,8 +136,9 @@ class MemoryQueue(MemoryRun):
     def adopt(self, request: ClaimRequest) -> tuple[Lease, ...]:
         left = self._left_behind(request.now)
         self._register(request.now)
-        self._give_back(left[request.limit :])
-        return tuple(self._take(entry, request) for entry in left[: request.limit])
+        free = [entry for entry in left if self._may_ask(self.site_of(entry), request)][: request.limit]
+        self._give_back([entry for entry in left if entry not in free])
+        return tuple(self._take(entry, request) for entry in free)
 
     def _give_back(self, left: Sequence[MemoryEntry]) -> None:
         for entry in left:

@@ -200,6 +200,17 @@ class WorkersContract(StoreSuite):
         next_ = other.claim(ask(4.0, limit=9, delay_s=DELAY_S))
         assert [(lease.site, lease.start_at) for lease in next_] == [("a.example", 7.0)] * 2
 
+    def test_a_site_that_another_has_by_now_is_not_taken_over(self) -> None:
+        one, other = self.begin(*(found(f"/{n}") for n in range(4)), found("https://b.example/", priority=1))
+        one.claim(ask(1.0, limit=2, delay_s=DELAY_S))
+        assert paths(other.claim(ask(1.0, delay_s=DELAY_S))) == ["/"]
+        one.release(1.2)
+        (theirs,) = other.claim(ask(1.5, delay_s=DELAY_S))
+        assert theirs.site == "a.example"
+        assert one.adopt(ask(1.6, limit=9, delay_s=DELAY_S)) == ()
+        rest = other.claim(ask(2.0, limit=9, delay_s=DELAY_S))
+        assert sorted(paths((theirs, *rest))) == ["/0", "/1", "/2", "/3"]
+
     def test_a_site_whose_worker_is_gone_rests_for_its_delay(self) -> None:
         one, other = self.begin(*(found(f"/{n}") for n in range(4)))
         first, _ = one.claim(ask(limit=2, delay_s=1.0))

@@ -83,7 +83,8 @@ class LeftLease(NamedTuple):
     claim: int
     name: str
     is_external: int
-    worker: int | None
+    worker: int | None  # who has the site by now
+    is_alive: int
     next_at: float
     delay_s: float | None
     rank: int
@@ -232,7 +233,7 @@ class SqlLeases(SqlLedger):
             leased=only.leased - 1, run_leased=only.run_leased - 1, fetched=only.fetched + n, run_fetched=only.run_fetched + n
         )  # fmt: skip
 
-    def _may_ask(self, head: SiteHead, request: ClaimRequest) -> bool:
+    def _may_ask(self, head: SiteHead | LeftLease, request: ClaimRequest) -> bool:
         """Tell whether a site is ours or free; one without a pace is everybody's."""
         if not head.is_alive or head.worker == self._workers.id or request.delay_s is None:
             return True
@@ -288,12 +289,15 @@ class SqlLeases(SqlLedger):
         me = self._workers.register(request.now, request.until, self._run)
         if left:
             self._workers.beat(request.now, request.until, self._run)
-            for one in left[: request.limit]:
+            # A site that another worker has taken meanwhile is asked by that worker alone.
+            free = [one for one in left if self._may_ask(one, request)][: request.limit]
+            for one in free:
                 row = self._db.changed(self._sql["take_over"], (me, one.entry))[0]
                 starts = self._start_at(request, one)
                 self._db.write(self._sql["hold_site"], (starts, request.delay_s, me, one.site))
                 taken.append(self._read_lease(row, one, one.claim, starts))
-            self._give_back(left[request.limit :])
+            adopted = {one.entry for one in free}
+            self._give_back([one for one in left if one.entry not in adopted])
         return tuple(taken)
 
     def _left_behind(self, now: float, me: int) -> list[LeftLease]:

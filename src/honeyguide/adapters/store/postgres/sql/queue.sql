@@ -140,7 +140,8 @@ UPDATE site SET next_at = greatest(next_at, $1), delay_s = $2, worker = nullif(w
 UPDATE site SET fetched = fetched + CASE WHEN id = $1 THEN 1 ELSE -1 END WHERE id IN ($1, $2);
 
 -- name: leased
-SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, s.next_at, s.delay_s, e.rank FROM entry e JOIN site s ON s.id = e.site
+SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker), s.next_at, s.delay_s, e.rank
+FROM entry e JOIN site s ON s.id = e.site
 WHERE e.run = $1 AND e.state = 1 AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w))
 ORDER BY e.claim FOR UPDATE OF e SKIP LOCKED;
 

@@ -76,7 +76,9 @@ UPDATE site SET next_at = max(next_at, ?), delay_s = ?, worker = nullif(worker, 
 UPDATE site SET fetched = fetched + iif(id = ?1, 1, -1) WHERE id IN (?1, ?2);
 
 -- name: leased
-SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, s.next_at, s.delay_s, e.rank FROM entry e JOIN site s ON s.id = e.site
+SELECT e.id, e.site, e.digest, e.claim, s.name, s.is_external, s.worker, EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker AND w.expires_at > ?2),
+  s.next_at, s.delay_s, e.rank
+FROM entry e JOIN site s ON s.id = e.site
 WHERE e.run = ?1 AND e.state = 1
 AND (e.worker IS NULL OR e.worker NOT IN (SELECT w.id FROM worker w WHERE w.expires_at > ?2 OR w.id = ?3)) ORDER BY e.claim;
 
