@@ -621,7 +621,7 @@ def test_tables_are_written_as_toml_reads_them() -> None:
 
     table = {
         "schema": 1,
-        "terms": {"a b": ["x", 'y"']},
+        "terms": {"a b": ["x", 'y"', "del\x7f"]},
         "strategy": {"s": {"cap": 2, "quota": {"hub": 1}, "drop": [{"id": "d", "remove": True}]}},
         "scorecard": {
             "w": {

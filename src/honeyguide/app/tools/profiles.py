@@ -250,9 +250,9 @@ def profile_text(learned: LearnedProfile, path: Path) -> str:
         f"# Before: {figures(lesson.before)}",
         f"# After:  {figures(lesson.after)}",
         "schema = 1",
-        f"extends = {_quoted(source)}",
-        f"name = {_quoted(path.stem)}",
-        f"description = {_quoted(about)}",
+        f"extends = {quoted(source)}",
+        f"name = {quoted(path.stem)}",
+        f"description = {quoted(about)}",
     ]
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for group, rule, proposals in _changed_rules(learned):
@@ -263,7 +263,7 @@ def profile_text(learned: LearnedProfile, path: Path) -> str:
         lines += [
             "",
             f"[[scorecard.{card}.group]]",
-            f"name = {_quoted(name)}",
+            f"name = {quoted(name)}",
             *mode,
             "rules = [",
             *rules,
@@ -272,7 +272,7 @@ def profile_text(learned: LearnedProfile, path: Path) -> str:
     for proposal in lesson.proposals:
         if proposal.change.kind == "drop":
             lines += ["", f"# {sentence(proposal, lesson.folds)}", f"[[strategy.{learned.strategy}.drop]]"]
-            lines += [f"id = {_quoted(proposal.change.name)}", "remove = true"]
+            lines += [f"id = {quoted(proposal.change.name)}", "remove = true"]
     return "\n".join(lines) + "\n"
 
 
@@ -284,7 +284,7 @@ def _changed_rules(learned: LearnedProfile) -> Iterator[tuple[str, str, list[Pro
         for rule in group.rules:
             for proposal in proposals:
                 if proposal.change.kind == "rule" and proposal.change.name == rule.id:
-                    text = f"id = {_quoted(rule.id)}, points = {tidy(proposal.change.points)}"
+                    text = f"id = {quoted(rule.id)}, points = {tidy(proposal.change.points)}"
                     yield group.name, text, [proposal]
     by_change = {proposal.change: proposal for proposal in proposals}
     for rule, changes in learned_rules(by_change):
@@ -292,13 +292,17 @@ def _changed_rules(learned: LearnedProfile) -> Iterator[tuple[str, str, list[Pro
 
 
 def _rule_text(rule: Rule, changes: list[ProfileChange]) -> str:
-    names = _quoted([change.name for change in changes])
+    names = quoted([change.name for change in changes])
     words = f"any = [{{ slug = {{ word = {names} }} }}, {{ label = {{ word = {names} }} }}]"
     when = words if changes[0].kind == "word" else f"bucket = {{ is = {names} }}"
-    said = f"id = {_quoted(rule.id)}, reason = {_quoted(rule.reason)}"
+    said = f"id = {quoted(rule.id)}, reason = {quoted(rule.reason)}"
     return f"{said}, points = {tidy(rule.points)}, when = {{ {when} }}"
 
 
-def _quoted(value: str | list[str]) -> str:
-    """Write a text or a list of texts; what JSON quotes, TOML reads."""
-    return json.dumps(value, ensure_ascii=False)
+def quoted(value: Any) -> str:
+    r"""Write a value as TOML: as JSON does, but for the one character that TOML allows only as an escape.
+
+    >>> quoted(["a\x7f", True])
+    '["a\\u007f", true]'
+    """
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -6,7 +6,6 @@ Must not know: web pages, how files are kept. Start reading at `WhatIf`.
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.app.arguments import strategy_profile
 from honeyguide.app.pick import picker
 from honeyguide.app.tools.evaluate import figures_record
+from honeyguide.app.tools.profiles import quoted
 from honeyguide.config import load_profile
 from honeyguide.config.extend import read_profile
 from honeyguide.core.pick.evaluate import (
@@ -341,7 +341,7 @@ def _is_tables(value: object) -> bool:
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
 
 
 def _value(value: Any, *, is_wide: bool = False) -> str:
@@ -353,7 +353,7 @@ def _value(value: Any, *, is_wide: bool = False) -> str:
             return "[\n" + "".join(f"  {_value(one)},\n" for one in value) + "]"
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, bool | int | float | str):
-        return json.dumps(value, ensure_ascii=False)
+        return quoted(value)
     return str(value)  # a date
 
 
