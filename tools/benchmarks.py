@@ -4,7 +4,7 @@
     python tools/benchmarks.py --set sites=FILE --set labels=FILE …      run all whose needs are met, name the others
     python tools/benchmarks.py --only plan --only steady                 run some
 
-Run it from the root of the repository, in an environment with the group `bench` (`pip install -e . --group bench`). A benchmark stands
+Run it from the root of the repository, in an environment with the group `bench` (`pip install -e . --group bench`, pip 25.1 or later). A benchmark stands
 between `<!-- bench: NAME -->` and `<!-- /bench -->` on the page; its date, command and output are replaced there, and the prose
 around it is left alone. What each setting stands for is in bench/README.md. Start reading at `BENCHES`.
 """

@@ -336,7 +336,7 @@ class Store(Protocol):
         """Commit what was done until now, or nothing of it."""
 
     def close(self) -> None:
-        """Commit and close."""
+        """Commit and close; closing again does nothing."""
 
 
 class Ranker(Protocol):

@@ -187,6 +187,12 @@ class WorkersContract(StoreSuite):
         assert [(lease.url.path, lease.claim) for lease in taken] == [("/0", 1), ("/1", 2)]
         assert paths(other.claim(ask(2.0, limit=9))) == ["/2", "/3"]
 
+    def test_a_store_may_be_closed_twice(self) -> None:
+        one, other = self.begin(found("/a"))
+        one.close()
+        one.close()
+        assert paths(other.claim(ask())) == ["/a"]
+
     # --- pace ---
 
     def test_one_worker_at_a_time_has_a_site_with_a_pace(self) -> None:

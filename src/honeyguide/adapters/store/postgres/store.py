@@ -53,6 +53,7 @@ class PostgresStore:
         self.contents = PostgresContents(self._db)
         self._workers = SqlWorkers(self._db)
         self._queues: dict[int, PostgresQueue] = {}
+        self._is_closed = False
         self.clock = StoreClock(lambda: self._db.one(self._sql["now"])[0])
 
     def _open(self, *, create: bool) -> None:
@@ -117,6 +118,9 @@ class PostgresStore:
         self._workers.forget()
 
     def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._workers.leave()
         try:
             self._workers.dismiss()

@@ -83,6 +83,7 @@ class SqliteStore:
         self.contents = SqlContents(self._db)
         self._workers = SqlWorkers(self._db)
         self._queues: dict[int, SqlQueue] = {}
+        self._is_closed = False
 
     def queue(self, run: Run) -> SqlQueue:
         """Open the queue of a run; there is one, as it remembers what it has read."""
@@ -127,6 +128,9 @@ class SqliteStore:
         self._workers.forget()
 
     def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._workers.leave()
         try:
             self._workers.dismiss()
