@@ -21,7 +21,7 @@ from honeyguide.app.runs import open_store
 from honeyguide.cli.main import root as cli
 from honeyguide.core.recrawl.history import Visit
 from honeyguide.demo import serve_demo
-from honeyguide.errors import SchemaMismatchError
+from honeyguide.errors import SchemaMismatchError, StoreError
 from honeyguide.testing.contracts import ask, found, spec
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
@@ -191,6 +191,16 @@ def test_a_store_of_an_older_version_is_brought_up_to_date() -> None:
         assert lease.claim == 8
         assert store.history.get(7) == before
     open_store(url, read_only=True).close()
+
+
+def test_a_store_that_is_closed_or_was_opened_to_read_says_so() -> None:
+    url = server().new_database()
+    store = open_store(url)
+    store.close()
+    with pytest.raises(StoreError, match="is closed; open_store opens it again"):
+        store.runs.list()
+    with closing(open_store(url, read_only=True)) as store, pytest.raises(StoreError, match="read_only=True"):
+        store.runs.begin(spec(), 0.0)
 
 
 def test_a_store_of_a_newer_version_is_refused() -> None:

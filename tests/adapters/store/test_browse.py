@@ -15,7 +15,7 @@ from honeyguide.app.plan import plan_store
 from honeyguide.app.runs import export_run, list_runs
 from honeyguide.app.views import stores
 from honeyguide.app.views.stores import browse, list_branches, read_plan, read_summary
-from honeyguide.errors import InputError
+from honeyguide.errors import InputError, StoreError
 
 PAGES, QUEUED, HOSTS = 300, 60, 7
 
@@ -96,7 +96,7 @@ def test_a_statement_that_takes_too_long_is_one_sentence(
 
 
 def test_nothing_is_written(pair: tuple[str, str]) -> None:
-    with browse(pair[1]) as browser, pytest.raises(Exception, match="only read"):
+    with browse(pair[1]) as browser, pytest.raises(StoreError, match="read_only=True"):
         browser._all("DELETE FROM honeyguide.visit")  # noqa: SLF001 - as above
     assert list_branches(pair[1], 1, "")[1]
     assert Path(pair[0]).exists()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+OPENED_TO_READ = "was opened with read_only=True; without it, it can be written"
 _DAMAGED = "holds what Honeyguide never writes; restore it from a copy, or name another one"
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
@@ -41,6 +42,19 @@ class Changed(Protocol):
     @property
     def rowcount(self) -> int:
         """How many rows it changed."""
+
+
+class ClosedConnection:
+    """Stands where the connection was: whoever uses a store that is closed hears of it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def close(self) -> None:
+        """Do nothing again."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise StoreError(self._path, "is closed; open_store opens it again")
 
 
 class Database:

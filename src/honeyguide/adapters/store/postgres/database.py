@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from honeyguide.adapters.store.common.database import Database
+from honeyguide.adapters.store.common.database import OPENED_TO_READ, ClosedConnection, Database
 from honeyguide.errors import InputError, SchemaMismatchError, StoreBusyError, StoreError, shown
 
 try:
@@ -287,6 +287,7 @@ class PostgresDatabase(Database):
 
     def close(self) -> None:
         self._connection.close()
+        self._connection = cast("psycopg.Connection[tuple[Any, ...]]", ClosedConnection(self.path))
 
     def translate(self, error: psycopg.Error) -> StoreError:
         """Make a sentence of an error; the text of the driver may quote the address, so it is shown for few of them."""
@@ -296,6 +297,8 @@ class PostgresDatabase(Database):
             return StoreError(self.path, "refuses this user or password; check the address of --store")
         if "database" in said and "does not exist" in said:
             return StoreError(self.path, "has no such database; create it with createdb")
+        if self.is_read_only and isinstance(error, pg.ReadOnlySqlTransaction):
+            return StoreError(self.path, OPENED_TO_READ)
         if isinstance(error, pg.InsufficientPrivilege | pg.ReadOnlySqlTransaction):
             return StoreError(
                 self.path, "this user may only read; use a role that owns the schema honeyguide"

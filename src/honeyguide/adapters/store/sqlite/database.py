@@ -15,7 +15,7 @@ from contextlib import closing
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from honeyguide.adapters.store.common.database import Database, damaged
+from honeyguide.adapters.store.common.database import OPENED_TO_READ, ClosedConnection, Database, damaged
 from honeyguide.adapters.store.sqlite.files import (
     CHANGED,
     Opened,
@@ -37,7 +37,6 @@ _GONE = (
     "was deleted or replaced while it was in use, and what was done since then is lost;"
     " run the same command again, which begins with a new store if there is none"
 )
-_OPENED_TO_READ = "was opened with read_only=True; without it, it can be written"
 
 
 class _Translated:
@@ -57,18 +56,8 @@ class _Translated:
                 and isinstance(error, sqlite3.Error)
                 and _name(error).startswith("SQLITE_READONLY")
             ):
-                raise StoreError(self._path, _OPENED_TO_READ) from error
+                raise StoreError(self._path, OPENED_TO_READ) from error
             raise translate(error, self._path) from error
-
-
-class _Closed:
-    """Stands where the connection was: whoever uses a store that is closed hears of it."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __getattr__(self, name: str) -> Any:
-        raise StoreError(self._path, "is closed; open_store opens it again")
 
 
 class SqliteDatabase(Database):
@@ -180,7 +169,7 @@ class SqliteDatabase(Database):
         """Let go of the file; what was not flushed is gone."""
         with self._translated:
             self._connection.close()
-        self._connection = cast("sqlite3.Connection", _Closed(self.path))
+        self._connection = cast("sqlite3.Connection", ClosedConnection(self.path))
         if self._is_open:
             self._is_open = False
             let_go(self.path)
