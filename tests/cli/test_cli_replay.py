@@ -51,6 +51,10 @@ def test_a_page_that_was_not_kept_is_judged_by_its_link_alone(run: Run, kept: tu
             "reason": "not kept: judged by its link alone",
         }
         assert (page["status"], page["title"]) == (None, None)
+    arguments = ("pick", address, *QUICK, "--replay", "kept.db", "--cap", "9", "--format", "table")
+    shown = run(*arguments, "--report", "report.md").stdout
+    for text in (shown, Path("report.md").read_text("utf-8")):
+        assert text.count("not kept: judged by its link alone") >= len(new)
 
 
 @pytest.mark.usefixtures("kept")

@@ -70,6 +70,11 @@ def test_a_request_is_read_as_it_was_written() -> None:
     assert (saved.related, saved.profile) == (("smoke", "alarm"), "docs")
 
 
+def test_a_depth_of_zero_is_remembered_although_it_equals_false() -> None:
+    spec = spec_of(CrawlRequest((HOME,), "bfs", max_depth=0), load_profile("docs"))
+    assert resumed_request(Run(1, spec, 0.0, 0.0)).max_depth == 0
+
+
 def test_a_crawl_that_renders_is_another_run_and_is_resumed_as_one() -> None:
     profile = load_profile("docs")
     plain, rendering = (spec_of(CrawlRequest((HOME,), render=mode), profile) for mode in ("never", "auto"))

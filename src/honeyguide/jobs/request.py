@@ -108,7 +108,10 @@ def _to_json(request: CrawlRequest, profile: Profile) -> str:
     values["follow_external"] = request.budgets.external_pages > 0
     values["scope"] = None if request.scope == HOST else request.scope
     values["render"] = None if request.render == NEVER else request.render
-    return json.dumps({name: value for name, value in values.items() if value not in (None, False, "", ())})
+    # False is compared by identity, because a depth of 0 equals it and is a limit.
+    return json.dumps(
+        {n: value for n, value in values.items() if value not in (None, "", ()) and value is not False}
+    )
 
 
 def resumed_request(run: Run, limits: CrawlRequest | None = None) -> CrawlRequest:

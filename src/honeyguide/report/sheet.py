@@ -209,10 +209,12 @@ def read_row(page: Record, label: str = "") -> ReportRow:
 
 
 def _points(page: Record) -> Iterator[tuple[str, str]]:
-    """Give what was paid or taken; a rule that paid nothing explains nothing."""
+    """Give what was paid or taken, and reasons that paid nothing, such as of a page that was not kept."""
+    told = page.get("reasons")
+    reasons = told if isinstance(told, list) else []
     for point in objects(page, "points"):
         paid = figure(point.get("points"))
-        if paid:
+        if paid or (paid is not None and point.get("reason") in reasons):
             sign = "" if paid < 0 or point.get("rule") == "base" else "+"
             yield f"{sign}{paid}", clean(point.get("reason")) or clean(point.get("rule"))
 
