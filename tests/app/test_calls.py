@@ -159,6 +159,19 @@ def test_crawls_of_one_event_loop_share_a_store(tmp_path: Path) -> None:
     assert asyncio.run(both()) == [32, 1]
 
 
+def test_a_crawl_that_is_read_twice_at_once_is_refused(tmp_path: Path) -> None:
+    async def read() -> int:
+        return len([one async for one in crawled(web(), store=tmp_path / "c.db")])
+
+    async def both() -> list[int | BaseException]:
+        return list(await asyncio.gather(read(), read(), return_exceptions=True))
+
+    first, second = asyncio.run(both())
+    assert first == 32
+    assert isinstance(second, InputError)
+    assert "read them in one loop" in str(second)
+
+
 def test_no_page_is_requested_while_many_wait_to_be_read() -> None:
     async def read_one() -> int:
         fetcher = web()
@@ -345,13 +358,22 @@ def test_a_chooser_reads_its_settings_once_for_many_pages(monkeypatch: pytest.Mo
         assert str(best.url) == f"https://{host}/services"
 
 
+def test_what_is_no_site_has_a_record_without_a_request() -> None:
+    site = honeyguide.pick("mailto:info@acme.example", fetcher=web())
+    assert (site.status, site.reason) == ("unreachable", "is an e-mail address, not a site")
+
+
 def test_an_error_of_the_library_names_arguments_not_options() -> None:
     """The command line keeps its options: tests/cli/test_cli_safety.py."""
     site = honeyguide.pick("http://127.0.0.1:8080/")
     assert site.reason is not None
     assert "FetchPolicy(allow_private=True) visits it" in site.reason
     assert "--allow-private" in site.record["reason"]  # the record is that of the command line
-    with pytest.raises(honeyguide.InputError, match=r"name it in a netrc file, Access\(logins=…\)") as error:
+    with pytest.raises(
+        honeyguide.InputError, match=r"0 is too few; give 1 or more, or None for that of the profile"
+    ):
+        honeyguide.select_links("<p>", "https://a.example/", cap=0)
+    with pytest.raises(honeyguide.InputError, match=r"give it by Access\(logins=…\)$") as error:
         honeyguide.pick("https://anna:secret@acme.example/")
     assert "--" not in str(error.value)
 

@@ -118,6 +118,7 @@ def test_a_wrong_argument_leaves_the_page_missing(arguments: Any, words: str) ->
     ("settings", "words"),
     [
         ({"seeds": None}, r"Focus: seeds must be str | Url | Sequence\[str\], not NoneType"),
+        ({"seeds": "https://anna:secret@a.example/"}, "'https://a.example/' has a user or a password in it"),
         ({"seeds": b"https://a.example/"}, "Focus: seeds must be .*, not bytes"),
         ({"topic": ["fire"]}, "Focus: topic must be str | None, not list of str"),
         ({"max_pages": 0}, "field max_pages: must be 1 or more, not 0"),

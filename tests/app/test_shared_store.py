@@ -12,7 +12,7 @@ from honeyguide.app.library.shared_store import Reading
 
 async def first() -> int:
     """Read a store as a loop over a crawl does, and leave early; the end of the loop takes a moment."""
-    reading = Reading("x.db")
+    reading = Reading("x.db", "key")
 
     async def read() -> AsyncGenerator[int, None]:
         await reading.begin()

@@ -149,6 +149,19 @@ def test_a_site_that_asks_for_a_pause_does_not_stand_in_the_way(tmp_path: Path) 
     assert {"/", "/slow-3"} <= {path for _, path in late}
 
 
+def test_a_watch_of_visited_pages_meets_new_links_and_leaves_them(tmp_path: Path) -> None:
+    clock = FrozenClock(START)
+    site = Living(clock)
+    with crawled(tmp_path / "h.db", clock, site) as store:
+        before = {path for _, path in site.log}
+        pace = WatchBudget(per_hour=60, cycle_s=1800.0, until=START + 12 * HOUR_S)
+        asyncio.run(watch_session(store, WatchRequest(pace, PROFILE, visited=True), site, clock).watch())
+        assert {path for _, path in site.log} == before
+        pace = WatchBudget(per_hour=60, cycle_s=1800.0, until=START + 13 * HOUR_S)
+        asyncio.run(watch_session(store, WatchRequest(pace, PROFILE), site, clock).watch())
+    assert {"/story-1", "/story-2"} <= {path for _, path in site.log} - before
+
+
 class Lame(Living):
     """A site whose pages take their time, one after the other, as one that asks for pauses."""
 

@@ -135,7 +135,7 @@ def check_no_login(addresses: Iterable[str]) -> None:
     """Reject addresses with a user or a password; the message has neither."""
     for address in addresses:
         if (bare := without_login(address)) != address:
-            raise InputError(f"{shown(bare)} {HAS_LOGIN}, or in Access(logins=…)")
+            raise InputError(f"{shown(bare)} {HAS_LOGIN}")
 
 
 def named_urls(sites: Iterable[str]) -> Iterator[Url]:
@@ -207,10 +207,10 @@ def position_of(value: str) -> Position:
         raise InputError(f"no position is named {value!r}; there are {allowed}", field="position") from None
 
 
-def count_of(value: int | None, field: str) -> int | None:
-    """Reject a limit below 1."""
+def count_of(value: int | None, field: str, without: str = "no limit") -> int | None:
+    """Reject a limit below 1; `without` says what None is."""
     if value is not None and value < 1:
-        raise InputError(f"{value} is too few; give 1 or more, or None for no limit", field=field)
+        raise InputError(f"{value} is too few; give 1 or more, or None for {without}", field=field)
     return value
 
 

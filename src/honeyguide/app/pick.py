@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.adapters.files.links import PAGE_NAMES
 from honeyguide.adapters.files.read import name_of, read_lines, sources_of
 from honeyguide.adapters.files.rows import parse_object
-from honeyguide.adapters.files.sites import SiteRow
+from honeyguide.adapters.files.sites import SiteRow, site_row
 from honeyguide.adapters.output.tables import PICK_COUNTS
 from honeyguide.app.arguments import (
     FetchPolicy,
@@ -74,7 +74,9 @@ def options_of(
 ) -> select.SelectionOptions:
     """Check the cap and compile the patterns of a selection."""
     return select.SelectionOptions(
-        cap=count_of(cap, "cap"), include=patterns_of(include), exclude=patterns_of(exclude)
+        cap=count_of(cap, "cap", "that of the profile"),
+        include=patterns_of(include),
+        exclude=patterns_of(exclude),
     )
 
 
@@ -298,9 +300,10 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     from honeyguide.jobs.pick import pick_all
 
     check_least("at_once", at_once, 1)
-    rows = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
-    check_no_login(row for row in rows if isinstance(row, str))
-    named = list(named_urls(row if isinstance(row, str) else row.text for row in rows))
+    given = [sites] if isinstance(sites, str) else all_of(sites, str, SiteRow)
+    check_no_login(row for row in given if isinstance(row, str))
+    rows = [row if isinstance(row, SiteRow) else site_row(row, number) for number, row in enumerate(given, 1)]
+    named = list(named_urls(row.text for row in rows))
     async with AsyncExitStack() as stack:
         polite, ticking = await stack.enter_async_context(opened_fetcher(policy, named, fetcher, clock))
         job = replace(picker(request, polite, ticking), site_timeout_s=policy.site_timeout_s)
@@ -317,15 +320,15 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
             log_counts(record)
             if answers is not None and answers.keeps and record.get("elapsed_s", 0) < policy.site_timeout_s:
                 answers.keep_record(record)
-            row = rows[place]
-            own = {} if isinstance(row, str) or not row.columns else {"input": row.columns}
+            columns = rows[place].columns
+            own = {"input": columns} if columns else {}
             on_record(place, {**record, **own})
 
         for place, row in enumerate(rows):
-            if not isinstance(row, str) and row.problem:
+            if row.problem:
                 finish(place, job.fail(row.text, Why("unreachable", row.problem)))
             else:
-                usable.append((place, row if isinstance(row, str) else row.text))
+                usable.append((place, row.text))
         names = [site for _, site in usable]
         await pick_all(
             job, names, min(at_once, len(names)), lambda index, record: finish(usable[index][0], record)

@@ -110,7 +110,9 @@ def _ranking(store: Store, request: WatchRequest) -> Callable[[int, float, Colle
     def best_urls(count: int, now: float, unfetchable: Collection[str]) -> list[str]:
         nonlocal save_at
         least = {kind: now - max(request.rest_s, rest_s) for kind, rest_s in request.min_interval_s.items()}
-        excluded = Excluded(store.history.scheduled(), unfetchable, now - request.rest_s, least)
+        excluded = Excluded(
+            store.history.scheduled(), unfetchable, now - request.rest_s, least, request.visited
+        )
         overdue = _overdue(store, request, count, now, excluded) if request.max_interval_s else []
         table = StoreTable(store, profile, request.policy, excluded=excluded)
         if now >= save_at:

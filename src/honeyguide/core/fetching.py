@@ -263,7 +263,7 @@ def http_time(text: str | None) -> float | None:
 _LOGIN = re.compile(
     r"(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,})[^/?#\\]*@|(?!(?i:mailto:))[^/?#\\@]*:[^/?#\\]*@"
 )
-HAS_LOGIN = "has a user or a password in it, which records would keep: leave it out, and name it in a netrc file, --netrc"
+HAS_LOGIN = "has a user or a password in it, which records would keep: leave it out, and give it by --netrc"
 
 
 def without_login(address: str) -> str:

@@ -107,6 +107,7 @@ class WatchRequest:
     min_interval_s: Mapping[PageClass, float] = field(default_factory=dict)
     max_interval_s: Mapping[PageClass, float] = field(default_factory=dict)
     per_host: int | None = None
+    visited: bool = False
     concurrency: int = 32
     keep_bytes: int = KEEP_BYTES
     sitemaps: tuple[str, ...] = ()

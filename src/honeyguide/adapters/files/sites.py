@@ -89,7 +89,7 @@ def check_sites(texts: Iterable[str]) -> list[SiteRow]:
         if os.path.isfile(text):  # noqa: PTH113 - the text may be hostile; this never raises
             what = f"is a file here: -i {text} reads it; for the site, write https:// in front"
             raise InputError(what, file=text)
-        rows.append(_row(text, number))
+        rows.append(site_row(text, number))
     return rows
 
 
@@ -105,7 +105,7 @@ def unique(rows: Iterable[SiteRow]) -> tuple[list[SiteRow], list[SiteRow]]:
     return kept, repeated
 
 
-def _row(text: str, line: int, raw: str = "") -> SiteRow:
+def site_row(text: str, line: int, raw: str = "") -> SiteRow:
     """Check a site; a row without one shows its raw text, so that people find it."""
     site = without_login(text.strip())
     problem = _problem(site) if site == text.strip() else HAS_LOGIN
@@ -207,7 +207,7 @@ def _text(text: str, _path: str, _column: str | None) -> Iterator[SiteRow]:
     for number, line in enumerate(_lines(text), 1):
         site = _COMMENT.sub("", line[:MAX_LINE_CHARS]).strip()
         if site:
-            yield _row(site, number)
+            yield site_row(site, number)
 
 
 def _json_lines(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
@@ -231,7 +231,7 @@ def _json_row(value: Any, number: int, line: str, column: str | None) -> SiteRow
     if not isinstance(value, str):
         problem = "is not JSON with a site: write an object or a string on each line"
         return SiteRow(_shortened(line), number, problem)
-    return _row(value, number, line)
+    return site_row(value, number, line)
 
 
 def _as_text(value: Any) -> str:
@@ -271,7 +271,7 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
     while at < len(lines):
         cells, used = _csv_record(lines, at, sign, len(header))
         if any(cell.strip() for cell in cells):
-            row = _row(cells[place] if place < len(cells) else "", at + 1, lines[at])
+            row = site_row(cells[place] if place < len(cells) else "", at + 1, lines[at])
             yield replace(row, columns=_others(header, cells, place))
         elif not cells and lines[at].strip():
             yield SiteRow(_shortened(lines[at]), at + 1, "is not CSV: a quote or a field has no end")
@@ -313,7 +313,7 @@ def _markdown(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
         raise InputError("is more Markdown than is read at once; split it", file=name_of(path))
     links = (url for _, url in markdown.parse_markdown_links(text, with_bare=True))
     sites = (url for url in links if url.lower().startswith(("http://", "https://", "//")))
-    return (_row(url, number) for number, url in enumerate(sites, 1))
+    return (site_row(url, number) for number, url in enumerate(sites, 1))
 
 
 def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
@@ -321,7 +321,7 @@ def _sitemap(text: str, path: str, _column: str | None) -> Iterator[SiteRow]:
 
     if is_index(text):
         raise InputError("lists other sitemaps; give one of those", file=name_of(path))
-    return (_row(url, number) for number, (_, url, _lastmod) in enumerate(locations(text), 1))
+    return (site_row(url, number) for number, (_, url, _lastmod) in enumerate(locations(text), 1))
 
 
 _READERS = {"text": _text, "csv": _csv, "jsonl": _json_lines, "markdown": _markdown, "sitemap": _sitemap}
@@ -346,6 +346,6 @@ def _parquet(data: bytes, path: str, column: str | None) -> Iterator[SiteRow]:
         found = table.select(pl.col(kept).cast(pl.String).str.slice(0, MAX_SITE_CHARS + 1)).collect()
     rows = (["" if cell is None else cell for cell in row] for row in found.iter_rows())
     return (
-        replace(_row(row[0], number, f"row {number}"), columns=_others(kept, row, 0))
+        replace(site_row(row[0], number, f"row {number}"), columns=_others(kept, row, 0))
         for number, row in enumerate(rows, 1)
     )

@@ -218,7 +218,7 @@ class Crawl:
 
     def __aiter__(self) -> AsyncGenerator[CrawledPage]:
         """Give the pages where an event loop runs; no page is requested while many wait to be read."""
-        reading = Reading(self.store)
+        reading = Reading(self.store, spec_of(self.job.request, self.job.profile).key)
         pages = self._pages(reading)
         reading.watch(pages)
         return pages

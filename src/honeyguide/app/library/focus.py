@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.app.arguments import profile_on, read_seeds, url_of
+from honeyguide.app.arguments import check_no_login, profile_on, read_seeds, url_of
 from honeyguide.app.library.pages import CrawledPage, page_of
 from honeyguide.app.runs import opened_store
 from honeyguide.app.tools.checked import checked_methods
@@ -121,6 +121,7 @@ class Focus:
     ) -> None:
         """Begin at the seeds; nothing is requested, and what is learnt is gone with the object."""
         (first, _), loaded = read_seeds(seeds), profile_on(profile, topic)
+        check_no_login(map(str, first))
         request = CrawlRequest(first, traversal, Budgets(max_pages), max_depth, scope=scope, keep_bytes=0)
         with ExitStack() as opened:
             folder = opened.enter_context(TemporaryDirectory(prefix="honeyguide-"))

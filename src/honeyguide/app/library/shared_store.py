@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide.app.runs import opened_store
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -36,6 +37,7 @@ class Reading:
     """
 
     store: str | Path | Store | None
+    run_key: str
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     _pages: weakref.ref[Any] | None = None
     _place: tuple[asyncio.AbstractEventLoop, object] | None = None
@@ -59,6 +61,8 @@ class Reading:
         if self.store is not None:
             self._place = asyncio.get_running_loop(), _name_of(self.store)
         others = [one for one in _READINGS if one.place == self.place is not None]
+        if any(one.run_key == self.run_key and not one.was_left for one in others):
+            raise InputError("this program is reading the pages of this crawl already: read them in one loop")
         _READINGS.append(self)
         try:
             for one in others:

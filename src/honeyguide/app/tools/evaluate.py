@@ -203,7 +203,7 @@ def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
     The labels are those of `labels_of`. `on_fold` hears how many of how many steps are done.
     """
     loaded = strategy_profile(strategy, profile)
-    limit = count_of(cap, "cap") or loaded.strategies[strategy].cap
+    limit = count_of(cap, "cap", "that of the profile") or loaded.strategies[strategy].cap
     file = str(records) if isinstance(records, str | Path) else "the run"
     rows = read(file) if isinstance(records, str | Path) else records
     known = {_key(record["site"]): record for record in rows if record.get("candidates")}

@@ -122,6 +122,7 @@ class WatchOptions:
     )
     log: str | None = option("--log FILE", "Append a line for each round.")
     per_host: int | None = option("--per-host N", "Plan at most N pages of each host.", type=COUNT)
+    visited: bool = option("--visited", "Only pages that were visited before, no new links.")
     sitemaps: tuple[str, ...] = option(
         "--sitemap URL|FILE",
         "Look for new pages and changes in a sitemap or feed; auto: in those that robots.txt names; may be repeated.",
@@ -153,7 +154,8 @@ class WatchOptions:
 def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -> None:
     """Visit the pages of a store again, the best first, until stopped.
 
-    Each cycle ranks the URLs that a crawl has found, as honeyguide plan does, and visits the best within the budget.
+    Each cycle ranks all URLs of the store, new links and imported URLs included, as honeyguide plan does, and visits the
+    best within the budget.
 
     The budget counts all visits of the last hour, by any process. If interrupted, run the same command again: it keeps the
     budget, and first visits what was planned. SIGTERM also ends it, with exit code 0.
