@@ -210,3 +210,10 @@ def test_amounts_that_cancel_each_other_out(order: tuple[float, float]) -> None:
     groups = (Group("amounts", "all", amounts), Group("own", "all", (Rule("own", "o", 10.0, visited),)))
     card = Scorecard("plan", groups, low=0.0, high=100.0, decimals=0)
     scored(card, {"visits": 3.0}, {"visits": 1e12})
+
+
+@pytest.mark.parametrize("base", [0.0, 0.5])
+def test_an_amount_that_is_rounded_to_zero_is_not_below_it(base: float) -> None:
+    rule = Rule("r", "r", -0.25, Above("visits", -1.0), per="visits")
+    card = Scorecard("card", (Group("g", "all", (rule,)),), base, decimals=0)
+    scored(card, {"visits": 1.0}, {"visits": 2.0}, {"visits": 3.0})

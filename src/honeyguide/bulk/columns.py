@@ -139,7 +139,8 @@ class _Card:
         card, name = self.card, CARD + self.card.name
         total, so_far = pl.lit(float(card.base), dtype=pl.Float64), pl.col(name)
         groups = card.groups
-        if _adds_small_whole_numbers(card):
+        adds_whole_numbers = _adds_small_whole_numbers(card)
+        if adds_whole_numbers:
             total = self._whole_numbers().cast(pl.Float64)
             groups = tuple(group for group in groups if _is_per(group))
         for group in groups:
@@ -154,6 +155,9 @@ class _Card:
         yield total.alias(name)
         if card.decimals:  # sums of whole numbers are exact
             yield _half_up(pl.col(name), card.decimals).alias(name)
+        elif not adds_whole_numbers and any(map(_is_per, groups)):
+            # An amount may be rounded to -0.0, and polars leaves out the addition of a literal 0.
+            yield pl.when(so_far == 0.0).then(pl.lit(0.0)).otherwise(so_far).alias(name)
         bounds = [
             None if math.isinf(bound) else half_up(bound, card.decimals) for bound in (card.low, card.high)
         ]
