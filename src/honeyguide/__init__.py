@@ -42,7 +42,7 @@ _NAMES = {
     "core.url.scope": "Verdict",
     "core.url.url": "Url display normalize",
     "core.why": "Why",
-    "errors": """AddressRefusedError AskedToWaitError ConfigError FetchError ForbiddenError HoneyguideError InputError
+    "errors": """AddressRefusedError AskedToWaitError ConfigError DeclinedError FetchError ForbiddenError HoneyguideError InputError
         NameNotFoundError NotKeptError NotTextError PatternError Problem SchemaMismatchError StoreBusyError StoreError
         TimedOutError TooLargeError UnreachableError UrlError""",
     "jobs.crawl": "CrawlSummary PageAttachments",

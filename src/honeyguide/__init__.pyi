@@ -84,6 +84,7 @@ from honeyguide.core.why import Why as Why
 from honeyguide.errors import AddressRefusedError as AddressRefusedError
 from honeyguide.errors import AskedToWaitError as AskedToWaitError
 from honeyguide.errors import ConfigError as ConfigError
+from honeyguide.errors import DeclinedError as DeclinedError
 from honeyguide.errors import FetchError as FetchError
 from honeyguide.errors import ForbiddenError as ForbiddenError
 from honeyguide.errors import HoneyguideError as HoneyguideError
@@ -134,6 +135,7 @@ __all__ = [
     "CrawlRequest",
     "CrawlSummary",
     "CrawledPage",
+    "DeclinedError",
     "Evaluation",
     "FetchError",
     "FetchPolicy",

@@ -121,6 +121,10 @@ class AddressRefusedError(ForbiddenError, rule="address-refused"):
     """Not requested, because its address is private, loopback or of a metadata service."""
 
 
+class DeclinedError(ForbiddenError, rule="declined"):
+    """Not requested, because the program that fetches pages declined it."""
+
+
 class NotKeptError(FetchError, rule="not-kept"):
     """Not requested, because a replay makes no request."""
 

@@ -173,6 +173,9 @@ def endless(profile, priors):
 
 def text(profile, priors):
     return FormulaPolicy("text", lambda maths, page: "a", "no")
+
+def branching(profile, priors):
+    return FormulaPolicy("branching", lambda maths, page: 1.0 if page.waited_h > 24.0 else 0.0, "no")
 """
 
 
@@ -188,7 +191,7 @@ def overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     info = tmp_path / "overdue-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: overdue\nVersion: 1.0\n", encoding="utf-8")
-    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless", "text")}
+    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless", "text", "branching")}
     names = "".join(f"{name} = {where}\n" for name, where in {**policies, **wrong}.items())
     (info / "entry_points.txt").write_text(f"[honeyguide.policies]\n{names}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -269,3 +272,12 @@ def test_a_formula_that_fails_is_one_sentence(overdue: Path, name: str, message:
             plan_file(path, now=NOW, policy=name)
     with pytest.raises(InputError, match=message):
         simulate_policies(SimulateRequest(("poisson:pages=9,days=5",), policies=(name,)))
+
+
+def test_a_formula_that_branches_is_told_to_use_where(overdue: Path) -> None:
+    pytest.importorskip("numpy")
+    with pytest.raises(InputError, match=r"use maths\.where instead of if") as caught:
+        plan_file(write_known(overdue)[1], now=NOW, policy="branching")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match=r"use maths\.where instead of if"):
+        simulate_policies(SimulateRequest(("poisson:pages=9,days=5",), policies=("branching",)))

@@ -397,6 +397,9 @@ def test_stored_pages_come_back_with_content_and_chunks_and_without_requests(tmp
     assert (chunk["url"], chunk["headings"], chunk["place"]) == (pages[1].url, ["Fire /fire-0"], 1)
     assert chunk["text"].startswith("Fire /fire-0 explained")
     assert len(pages[1].chunks(100)) == 3
+    assert chunk["is_cut"] is False
+    endless = honeyguide.CrawledPage(_record(), b"<p>" + b"Some words. " * 300_000, "text/html")
+    assert {one["is_cut"] for one in endless.chunks(100_000)} == {True}
 
 
 def test_the_best_stored_pages_by_another_topic(tmp_path: Path) -> None:
@@ -416,3 +419,16 @@ def test_mistakes_are_found_before_the_first_page_is_read(tmp_path: Path) -> Non
         list(export_pages(tmp_path / "none.db"))
     with pytest.raises(InputError, match="between 100 and 1,000,000, not 5"):
         next(iter(export_pages(tmp_path / "c.db"))).chunks(5)
+
+
+def test_a_number_that_a_reason_shows_is_written_as_people_write_it() -> None:
+    rule = {
+        "id": "deep",
+        "reason": "path segments",
+        "when": {"path_length": {"above": 1}},
+        "show": "path_length",
+    }
+    profile = honeyguide.load_profile({"extends": "company", "filter": [rule]})
+    (link,) = honeyguide.select_links("<a href=/a/b>B</a>", "https://a.example/", profile=profile).candidates
+    assert link.rejected is not None
+    assert link.rejected.text == "path segments: 2"

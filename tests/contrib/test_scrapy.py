@@ -187,7 +187,7 @@ def test_a_page_that_cannot_be_fetched_is_passed_over(spider: Path) -> None:
     pages, stats, log = met("Careful", spider, **refuse, **ADDON)
     assert log == ""
     assert pages == met("Careful", spider, **refuse)[0]
-    assert stats["honeyguide/rejected/forbidden"] == 6
+    assert stats["honeyguide/rejected/declined"] == 6
 
 
 def test_errbacks_are_called_as_in_scrapy_alone(spider: Path) -> None:

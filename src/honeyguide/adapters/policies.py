@@ -96,7 +96,10 @@ def _blaming(name: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # whatever the code of another package raises
-        what = f"the policy {shown(name)} cannot value pages: {type(error).__name__}: {error}"
+        said = " ".join(str(error).split())
+        if "truth value" in said:  # of an array or a column, as numpy and polars say
+            said = "the formula also gets whole columns: use maths.where instead of if, and & and | instead of and and or"
+        what = f"the policy {shown(name)} cannot value pages: {type(error).__name__}: {said}"
         raise InputError(what) from error
 
 

@@ -1,7 +1,7 @@
 """Plans: what a visit to known URLs is worth now, from rows, files and stores; and how a plan gets into the queues.
 
 Owns: the library calls that score, rank and schedule known URLs, and their records. Must not know: arguments, terminals.
-Start reading at `PlanRequest` and `open_plan`. Which ranker serves which input is in `known.py`.
+Start reading at `PlanRequest` and `open_plan`. The rankers are in `known_urls`: `files.py` and `store.py`.
 """
 
 from __future__ import annotations

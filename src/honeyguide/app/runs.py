@@ -47,6 +47,7 @@ RULE_WORDS = {
     "max-depth": "farther than --max-depth",
     "redirect-outside": "redirects to another site",
     "forbidden": "robots.txt disallows it",
+    "declined": "the program that fetches pages declined it",
     "address-refused": "a private address, or a port that is not the web's",
     "unreachable": "no connection",
     "name-not-found": "the name does not resolve",

@@ -121,7 +121,7 @@ class RuleShape(Shape):
 
 
 class DecisionShape(Shape):
-    """A filter or drop: no points, a condition that is not optional; `show` names a fact that the reason ends with."""
+    """A filter or drop: no points, a condition that is not optional; `show` names a fact whose value follows the reason."""
 
     id: Name
     reason: Sentence

@@ -342,8 +342,8 @@ class PoliteFetcher:
     async def _start(self, url: Url, host: _Host, left: _Allowance, rested_s: float) -> None:
         """Wait until the host may be requested and a slot is free; returns with the slot held and the start recorded.
 
-        All pauses of the host together, after the `rested_s` that were before, may be as long as is left: those that others wait for
-        in line before us count.
+        All pauses of the host since `rested_s` together may be as long as is left: also those before requests that were queued
+        before ours.
         """
         most_rested_s = left.seconds + rested_s
         while True:

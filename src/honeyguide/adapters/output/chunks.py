@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from honeyguide.core.records import Record
     from honeyguide.core.records.fields import ChunkRecord
+    from honeyguide.ports.fetch import Content
 
 MIN_CHUNK, MAX_CHUNK = 100, 1_000_000  # characters of a chunk that may be asked for
 _HEADING = re.compile(r"(#{1,6}) +(.*)")
@@ -36,10 +37,10 @@ class _Block(NamedTuple):
     is_whole: bool = False  # never cut
 
 
-def chunk_records(record: Record, markdown: str, chars: int) -> Iterator[ChunkRecord]:
+def chunk_records(record: Record, content: Content, chars: int) -> Iterator[ChunkRecord]:
     """Cut a page into pieces of at most so many characters; ids depend on the URL, the headings and the text alone."""
     seen: dict[str, int] = {}
-    for place, (path, text) in enumerate(chunks_of(markdown, chars), 1):
+    for place, (path, text) in enumerate(chunks_of(content.markdown, chars), 1):
         said = "\0".join((record["url"], *path, "", text))
         nth = seen[said] = seen.get(said, 0) + 1
         named = f"{said}\0{nth}".encode("utf-8", "backslashreplace")
@@ -54,6 +55,7 @@ def chunk_records(record: Record, markdown: str, chars: int) -> Iterator[ChunkRe
             "headings": list(path),
             "place": place,
             "text": text,
+            "is_cut": content.is_cut,
         }
 
 

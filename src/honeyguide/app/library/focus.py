@@ -23,7 +23,7 @@ from honeyguide.core.crawl.frontier import Budgets, Lease, digest_of
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
 from honeyguide.core.url.scope import classify_url
 from honeyguide.core.url.url import normalize
-from honeyguide.errors import ForbiddenError, InputError, StoreError, UnreachableError, check_least
+from honeyguide.errors import DeclinedError, InputError, StoreError, UnreachableError, check_least
 from honeyguide.jobs.crawl import Crawler, Session
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
 from honeyguide.jobs.results import Results, event_of
@@ -203,7 +203,7 @@ class Focus:
 
     def decline(self, url: str, reason: str) -> list[CrawledPage]:
         """Say that a URL is not fetched, such as for robots.txt; `next` does not give it again."""
-        return self._ended(self._lease_of(url), ForbiddenError(url, reason))
+        return self._ended(self._lease_of(url), DeclinedError(url, reason))
 
     def has_met(self, url: str) -> bool:
         """Tell whether a page has linked a URL, whatever became of it."""

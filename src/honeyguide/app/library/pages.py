@@ -103,7 +103,7 @@ class CrawledPage:
         """
         if not MIN_CHUNK <= chars <= MAX_CHUNK:
             raise InputError(f"chunks: chars should lie between {MIN_CHUNK} and {MAX_CHUNK:,}, not {chars}")
-        return list(chunk_records(self.record, self.markdown, chars))
+        return list(chunk_records(self.record, self._content, chars))
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:g}"

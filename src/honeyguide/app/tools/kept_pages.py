@@ -344,4 +344,4 @@ class PageExport(_ContentWriter):
             if self._chars is None:
                 yield with_extras(record, values, self._wish.extras)
             elif content is not None:
-                yield from chunk_records(record, content.markdown, self._chars)
+                yield from chunk_records(record, content, self._chars)

@@ -46,7 +46,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class LeasesClaimed:
-    """The store answered a `AskForLeases`."""
+    """The store answered an `AskForLeases`."""
 
     granted: Claimed
     now: float
@@ -69,7 +69,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer came. `is_fetch` is false where none was asked for, `may_pass` where trying again is no use.
+    """No answer came. `is_fetch`: a request was made. `may_pass`: trying again may help.
 
     `site` is the one that failed, if redirects led to it.
     """

@@ -69,7 +69,7 @@ def _is_over_quota(bucket: str, taken: Counter[str], plan: Strategy) -> bool:
 
 
 def _postponed(ordered: list[Candidate], plan: Strategy) -> Iterable[int]:
-    """Move each page over its quota behind those that are better by more than `over_quota` takes from it; gives places."""
+    """Order pages as if each over its quota had `over_quota` points less; gives indexes into `ordered`."""
     if plan.over_quota is None:
         return range(len(ordered))
     seen: Counter[str] = Counter()
@@ -81,8 +81,8 @@ def _postponed(ordered: list[Candidate], plan: Strategy) -> Iterable[int]:
             if seen[bucket] > plan.quotas[bucket]:
                 late[candidate.url] = plan.over_quota
 
-    def key(place: int) -> tuple[bool, float]:
-        candidate = ordered[place]
+    def key(index: int) -> tuple[bool, float]:
+        candidate = ordered[index]
         return candidate.rejected is not None, late.get(candidate.url, 0.0) - (candidate.score or 0.0)
 
     return sorted(range(len(ordered)), key=key)

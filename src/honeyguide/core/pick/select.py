@@ -21,7 +21,7 @@ from honeyguide.core.rules.language import Reason, Score, words_found
 from honeyguide.core.rules.lines import describe_links
 from honeyguide.core.rules.together import answer_together
 from honeyguide.core.text.pattern import rejected_by_patterns
-from honeyguide.core.text.printable import html_table
+from honeyguide.core.text.printable import html_table, tidy
 from honeyguide.core.url.scope import RULE_WORDS, LinkKind, classify_url
 from honeyguide.core.why import Why
 
@@ -266,7 +266,11 @@ class HomePaths:
 
 
 def _why(rule: Rule, facts: Facts) -> Why:
-    return Why(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {facts[rule.show]}")
+    return Why(rule.id, rule.reason if rule.show is None else f"{rule.reason}: {_shown(facts[rule.show])}")
+
+
+def _shown(fact: Value) -> Value:
+    return tidy(fact) if isinstance(fact, float) else fact
 
 
 def score_candidates(
@@ -350,7 +354,7 @@ def _named(card: CompiledCard, score: Score, facts: Facts) -> Score:
 
     def named(reason: Reason) -> Reason:
         if reason.rule in card.shown:
-            return _saying(reason, f"{reason.text} '{facts[card.shown[reason.rule]]}'")
+            return _saying(reason, f"{reason.text} '{_shown(facts[card.shown[reason.rule]])}'")
         when = card.searches.get(reason.rule)
         found = [] if when is None else words_found(when, facts)[:_NAMED_WORDS]
         return _saying(reason, f"{reason.text}: {', '.join(found)}") if found else reason

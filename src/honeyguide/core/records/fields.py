@@ -219,6 +219,7 @@ class ChunkRecord(OutputRecord):
     headings: list[str]  # headings above it, outermost first
     place: int  # its number on the page, from 1
     text: str  # Markdown
+    is_cut: NotRequired[bool]  # a limit cut the page
 
 
 class QueueRecord(OutputRecord):

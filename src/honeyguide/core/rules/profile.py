@@ -54,20 +54,11 @@ _NO_GROUPS = GroupRules()
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """How pick orders and takes links.
-
-    `cards` are all cards that the strategy reads, each after those that it reads itself. Of two slugs that are alike by
-    `distinct` or more, the second is rejected; 1 turns that off. `scope` is the reach of its links. The sitemap is read
-    where the homepage links fewer than `sitemap_below` inner pages. `wants` have a place each, and `nevers` reject
-    (`core.pick.wishes`). `kinds` are buckets of its own, if it has any. The best page of each bucket in `reserve` has a
-    place, even if better pages of other buckets fill the cap. Pages over a quota lose `over_quota` points in the order, or are rejected if it is None. The first of
-    `headings` that holds names the kind of a submenu's label or a heading of cards; `groups` says which buckets such
-    groups are made of. `looks` reject pages that were selected and fetched, by their text.
-    """
+    """How pick orders and takes links."""
 
     name: str
     card: str
-    cards: tuple[str, ...]
+    cards: tuple[str, ...]  # all that the strategy reads, each after those that it reads itself
     cap: int
     order: tuple[str, ...]
     epsilon: float = 0.0
@@ -75,17 +66,23 @@ class Strategy:
     drops: RuleList = _NO_RULES
     quotas: Mapping[str, int] = field(default_factory=dict)
     reads_heads: bool = False
-    distinct: float = 1.0
-    kinds: Kinds | None = None
-    reserve: tuple[str, ...] = ()
-    scope: str = "host"
-    sitemap_below: int = 0
-    over_quota: float | None = None
-    headings: RuleList = _NO_RULES
-    looks: RuleList = _NO_RULES
-    groups: GroupRules = _NO_GROUPS
-    wants: RuleList = _NO_RULES
-    nevers: RuleList = _NO_RULES
+    distinct: float = 1.0  # of two slugs that are alike by this or more, the second is rejected; 1: none is
+    kinds: Kinds | None = None  # buckets of its own
+    reserve: tuple[
+        str, ...
+    ] = ()  # buckets whose best page has a place, even if better pages of others fill the cap
+    scope: str = "host"  # the reach of its links
+    sitemap_below: int = 0  # the sitemap is read if the homepage links fewer inner pages
+    over_quota: float | None = (
+        None  # points that pages over a quota lose in the order; None: they are rejected
+    )
+    headings: RuleList = (
+        _NO_RULES  # the first that holds names the kind of a submenu's label or a heading of cards
+    )
+    looks: RuleList = _NO_RULES  # reject pages that were selected and fetched, by their text
+    groups: GroupRules = _NO_GROUPS  # which buckets such submenus and cards are made of
+    wants: RuleList = _NO_RULES  # each has a place (`core.pick.wishes`)
+    nevers: RuleList = _NO_RULES  # reject
 
 
 class Topic(NamedTuple):
