@@ -173,8 +173,25 @@ def test_only_the_url_is_needed_and_that_scores_are_equal_is_said(run: Run, endi
     )
     assert ranked(result) == [("https://a.example/", 50), ("https://b.example/", 50)]
     assert result.stderr == (
-        f"Note: known.{ending} has no column but url that is known, so all scores are equal: "
+        f"Note: known.{ending}: all scores are equal, because it has no column but url that is known; "
         "--column FIELD=NAME names others\n"
+    )
+
+
+@pytest.mark.usefixtures("evaluator")
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_columns_that_change_no_score_are_named(run: Run, ending: str) -> None:
+    rows = [{"url": "https://a.example/", "visits": 3, "weight": 2.0}]
+    result = run("plan", write(f"a.{ending}", rows), *NOW)
+    assert "all scores are equal, because the policy heuristic does not read visits;" in result.stderr
+    rows = [{"url": "https://a.example/", "topic_relevance": 0.9, "weight": 2.0}]
+    result = run("plan", write(f"b.{ending}", rows), "--column", "importance=weight", *NOW)
+    assert (
+        result.stderr
+        == f"Note: b.{ending}: the policy heuristic does not read importance; --policy learned does\n"
+    )
+    assert (
+        run("plan", f"b.{ending}", "--column", "importance=weight", "--policy", "learned", *NOW).stderr == ""
     )
 
 

@@ -122,12 +122,17 @@ def line_for_people(text: str) -> str:
 
 
 def point_lines(record: Record) -> list[str]:
-    """Write the points of a record for people, `+80 services hub`, and reasons that paid nothing, such as of a page that was not kept."""
-    told = [point for point in record["points"] if point["points"] or point["reason"] in record["reasons"]]
+    """Write the points of a record for people, `+80 services hub`; of a link also what paid nothing, such as a page not kept."""
+    is_link = "bucket" in record
+    told = [
+        point
+        for point in record["points"]
+        if point["points"] or (is_link and point["reason"] in record["reasons"])
+    ]
     return [
         f"{(number if point['rule'] == 'base' else points)(point['points'])} {point['reason']}"
         for point in told
-    ]
+    ] or [f"+0 {text}" for text in record["reasons"]]
 
 
 def short_url(url: str, page: str | None) -> str:

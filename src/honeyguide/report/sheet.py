@@ -209,8 +209,8 @@ def read_row(page: Record, label: str = "") -> ReportRow:
 
 
 def _points(page: Record) -> Iterator[tuple[str, str]]:
-    """Give what was paid or taken, and reasons that paid nothing, such as of a page that was not kept."""
-    told = page.get("reasons")
+    """Give what was paid or taken; of a picked page also what paid nothing, such as that it was not kept."""
+    told = page.get("reasons") if "bucket" in page else None
     reasons = told if isinstance(told, list) else []
     for point in objects(page, "points"):
         paid = figure(point.get("points"))

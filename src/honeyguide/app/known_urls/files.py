@@ -17,10 +17,11 @@ from honeyguide.core.recrawl.plan import NAMES, KnownUrl
 from honeyguide.core.recrawl.policies import HEURISTIC, LEARNED, Learned
 from honeyguide.core.recrawl.priors import Priors
 from honeyguide.core.recrawl.ranking import RowTable
+from honeyguide.core.rules.language import fields_read
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.adapters.files.read import OnRows
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _COMPARED_COLUMNS = 100  # columns that may be misspelt
 _SIMILAR = 0.8  # how like a signal's name a misspelt column is
+_FACTS = {"last_visited": "since_visit_s", "last_changed": "since_change_s", "topic_relevance": "relevance"}
 
 
 def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -52,12 +54,13 @@ def open_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         for source in sources:
             reject.expect([source.name], whole=check_urls or source.kind != "parquet")
     columns = [_columns(source) for source in sources]
+    chosen = policy or (LEARNED if any("rate_a" in names for names in columns) else HEURISTIC)
     zones = ZoneNote(on_note)
     if on_note is not None:
-        for note in _warnings(sources, columns):
+        scored = _scored_fields(profile) if chosen == HEURISTIC else set(NAMES)
+        for note in _warnings(sources, columns, scored):
             on_note(note)
         zones.tell_columns(sources)
-    chosen = policy or (LEARNED if any("rate_a" in names for names in columns) else HEURISTIC)
     is_parquet = all(source.kind == "parquet" for source in sources)
     ranked_by = load_policy(chosen, profile, Priors())
     has_columns = chosen == HEURISTIC or isinstance(ranked_by, Learned | FormulaPolicy | IntervalPolicy)
@@ -174,14 +177,30 @@ def _columns(source: Source) -> list[str]:
     return list(map(field_name, first.values)) if first and isinstance(first.values, dict) else []
 
 
-def _warnings(sources: Sequence[Source], columns: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Name columns that are probably misspelt, and tables of which nothing but the URL is known."""
+def _scored_fields(profile: Profile) -> set[str]:
+    """List the fields that the rules of a profile read."""
+    read = {fact for name in profile.chains["plan"] for fact in fields_read(profile.cards[name].card)}
+    return {name for name in NAMES if _FACTS.get(name, name) in read}
+
+
+def _warnings(
+    sources: Sequence[Source], columns: Sequence[Sequence[str]], scored: Collection[str]
+) -> Iterator[str]:
+    """Name columns that are probably misspelt or that no score reads, and tables whose scores are all equal."""
     for source, names in zip(sources, columns, strict=True):
         yield from _misspelt(source, names, NAMES)
     named = [set(names) for names in columns if "url" in names]
-    if named and not any(names & set(NAMES[1:]) for names in named):
-        name = sources[0].name
-        yield f"{name} has no column but url that is known, so all scores are equal: --column FIELD=NAME names others"
+    name, known = sources[0].name, {one for names in named for one in names if one in NAMES}
+    others = ", ".join([one for one in NAMES[1:] if one in known])
+    if named and not known & set(scored) - {"url"}:
+        why = (
+            f"the policy heuristic does not read {others}"
+            if others
+            else "it has no column but url that is known"
+        )
+        yield f"{name}: all scores are equal, because {why}; --column FIELD=NAME names others"
+    elif "importance" in known and "importance" not in scored:
+        yield f"{name}: the policy heuristic does not read importance; --policy learned does"
 
 
 def _misspelt(source: Source, names: Sequence[str], fields: Sequence[str]) -> Iterator[str]:
