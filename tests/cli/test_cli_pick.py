@@ -232,8 +232,8 @@ def test_a_file_is_complete_and_stays(run: Run, folder: Path) -> None:
         again = run(*command)
     assert again.exit_code == 0
     assert (
-        "Note: picks.jsonl is complete already; --restart picks again, --retry-failed where the status is not ok\n"
-        in again.stderr
+        "Note: picks.jsonl is complete already, 1 not ok (1 unreachable); --restart picks again, "
+        "--retry-failed where the status is not ok\n" in again.stderr
     )
     assert Path("picks.jsonl").read_text("utf-8") == text
     assert [file.name for file in folder.glob("picks*")] == ["picks.jsonl"]

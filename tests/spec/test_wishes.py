@@ -53,6 +53,7 @@ def test_without_wishes_the_price_list_is_not_worth_a_visit() -> None:
         ("money", "/pricing"),  # a bucket of the profile
         ("references", "/loyal-owners"),  # a word of the title
         ("they say", "/loyal-owners"),  # two words of the anchor
+        ("loyal-owners", "/loyal-owners"),  # a slug as it is in the address
         ("Careers", "/careers"),
     ],
 )

@@ -171,7 +171,8 @@ def _total_lines(totals: Totals) -> Iterator[str]:
     yield f"{totals.good} of {totals.sites} sites good ({good}), {totals.core} by core pages alone"
     yield f"{counts.junk} junk in {counts.picks} picks ({_with_interval(counts.junk, counts.picks)})"
     picked = _with_interval(counts.core, totals.could)
-    yield f"{counts.core} of {totals.could} core pages that fit ({picked}); {_percent(totals.coverage)} of all core pages"
+    of_all = f"{_percent(totals.coverage)} of all core pages"
+    yield f"{counts.core} core pages picked of {totals.could} that have a place ({picked}); {of_all}"
 
 
 def _with_interval(part: int, whole: int) -> str:

@@ -206,9 +206,10 @@ class _Work:
         if self.options.retry_failed:
             self.sink.forget_failed()
         if self.sink.is_complete:
-            can_retry = self.sink.has_records and not_ok_words(self.sink.statuses())
-            retry = ", --retry-failed where the status is not ok" if can_retry else ""
-            note(f"{self.sink.name} is complete already; --restart picks again{retry}")
+            failed = not_ok_words(self.sink.statuses())
+            told = "".join(f", {words}" for words in failed)
+            retry = ", --retry-failed where the status is not ok" if failed and self.sink.has_records else ""
+            note(f"{self.sink.name} is complete already{told}; --restart picks again{retry}")
         missing = self.sink.missing
         total, statuses = len(self.rows), self.sink.statuses()
         progress = Progress(

@@ -35,7 +35,9 @@ def never_rules(names: Iterable[str], buckets: Collection[str]) -> RuleList:
 def _condition(name: str, buckets: Collection[str]) -> Condition:
     if name in buckets:
         return Is("bucket", (name,))
-    return AnyOf(tuple(Text(field, "word", (fold_case(name),)) for field in _TEXTS))
+    word = fold_case(name)
+    words = tuple(dict.fromkeys((word, word.replace("-", " "))))  # slugs are read with spaces
+    return AnyOf(tuple(Text(field, "word", words) for field in _TEXTS))
 
 
 def with_wishes(profile: Profile, strategy: str, want: Iterable[str], never: Iterable[str]) -> Profile:
