@@ -25,7 +25,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.fixture(autouse=True)
 def _no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no command write a line because it has taken long."""
+    """Let no command write a line because it has taken long, or in colour because the surroundings ask for it."""
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setattr(progress, "LINE_EVERY_S", math.inf)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+LARGEST = 2**53  # of whole numbers that are given: what databases and floats hold
+
 
 class HoneyguideError(Exception):
     """Any error that Honeyguide raises on purpose; its message is printable."""
@@ -161,6 +163,8 @@ def check_least(field: str, value: float | None, least: float) -> None:
     Traceback (most recent call last):
     honeyguide.errors.InputError: field cap: must be 1 or more, not 0
     """
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise InputError(f"must be {least:g} or more, and at most {LARGEST:,}", field=field)
     if isinstance(value, (int, float)) and not least <= value < inf:  # another type is said elsewhere
         raise InputError(f"must be {least:g} or more, not {value:g}", field=field)
 

@@ -35,7 +35,7 @@ from honeyguide.errors import InputError
 
 NOW = datetime(2024, 6, 15, tzinfo=UTC)
 PLUGIN = """
-from honeyguide.core.recrawl.policies import ValuePart, explain_value
+from honeyguide.core.recrawl.policies import Learned, ValuePart, explain_value
 
 class Shortest:
     name = "shortest"
@@ -66,6 +66,14 @@ class Judging(Shortest):
 def raising(profile, priors):
     return Raising()
 
+class Heir(Learned):
+    name = "heir"
+    def value(self, page, now):
+        return {}["rate"]
+
+def heir(profile, priors):
+    return Heir(priors)
+
 def judging(profile, priors):
     return Judging()
 """
@@ -80,7 +88,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: short-first\nVersion: 1.0\n", encoding="utf-8"
     )
-    names = {name: name for name in ("shortest", "broken", "none", "raising", "judging")} | {
+    names = {name: name for name in ("shortest", "broken", "none", "raising", "judging", "heir")} | {
         "learned": "shortest"
     }
     entries = "".join(f"{name} = short_first:{made}\n" for name, made in names.items())
@@ -98,7 +106,7 @@ def test_a_package_brings_a_policy() -> None:
     policy = load_policy("shortest", load_profile("news"), Priors())
     found = policy.judge(PageState("https://a.example/", visits=1, visited_at=0.0), 100.0, 1 / 18)
     assert (found.score.value, found.score.words[0]) == (60.0, "short")
-    assert policy_names()[-5:] == ["broken", "judging", "none", "raising", "shortest"]
+    assert policy_names()[-5:] == ["heir", "judging", "none", "raising", "shortest"]
 
 
 @pytest.mark.usefixtures("plugin")
@@ -124,7 +132,11 @@ def test_what_is_wrong_is_said(name: str, message: str) -> None:
 @pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("raising", "cannot value pages: KeyError: 'rate'"), ("judging", "judge returns int, not VisitValue")],
+    [
+        ("raising", "cannot value pages: KeyError: 'rate'"),
+        ("heir", "cannot value pages: KeyError: 'rate'"),
+        ("judging", "judge returns int, not VisitValue"),
+    ],
 )
 def test_a_mistake_in_a_policy_is_a_sentence_about_it(tmp_path: Path, name: str, message: str) -> None:
     observe(tmp_path / "s.db", "https://a.example/")

@@ -8,12 +8,15 @@ from collections.abc import AsyncGenerator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
 import honeyguide
 from honeyguide import FetchPolicy, InputError, Url, crawl, export_pages, open_store, pick, pick_async
 from honeyguide.app.library.calls import iterate, run
+from honeyguide.app.runs import opened_store
+from honeyguide.app.tools import kept_pages
 from honeyguide.testing.fakes import FakeFetcher, FrozenClock
 
 SITE = "https://docs.example"
@@ -89,10 +92,16 @@ def test_a_fetcher_that_is_none_is_a_sentence() -> None:
         async def fetch(self, url: Url, **_: Any) -> None:
             """Give nothing."""
 
-    fetchers: list[Any] = [Narrow(), Empty()]
-    with pytest.raises(InputError, match="field fetcher: should have `async def fetch"):
-        list(crawled(fetchers[0]))
-    nothing = crawled(fetchers[1])
+    class Plain:
+        def fetch(self, url: Url, **_: Any) -> None:
+            """Give what cannot be awaited."""
+
+    fetchers: list[Any] = [Narrow(), Plain(), Empty()]
+    for wrong in fetchers[:2]:
+        with pytest.raises(InputError, match="field fetcher: should have `async def fetch"):
+            list(crawled(wrong))
+    assert len(list(crawled(AsyncMock(wraps=web(), spec=FakeFetcher)))) == 32
+    nothing = crawled(fetchers[2])
     list(nothing)
     assert "NoneType" in str(nothing.problem)
 
@@ -404,9 +413,26 @@ def test_stored_pages_come_back_with_content_and_chunks_and_without_requests(tmp
 
 def test_the_best_stored_pages_by_another_topic(tmp_path: Path) -> None:
     list(crawled(web(), store=tmp_path / "c.db"))
-    best = list(export_pages(tmp_path / "c.db", topic="kitchen", top=1))
-    assert [(one.url, one.score) for one in best] == [(f"{SITE}/kitchen", 7)]
+    kitchen = honeyguide.load_profile("docs", topic="kitchen")
+    for asked in ({"topic": "kitchen"}, {"profile": kitchen}):
+        best = list(export_pages(tmp_path / "c.db", top=1, **asked))
+        assert [(one.url, one.score) for one in best] == [(f"{SITE}/kitchen", 7)]
     assert [one.url for one in export_pages(tmp_path / "c.db", path="kitchen")] == [f"{SITE}/kitchen"]
+
+
+@pytest.mark.parametrize("settings", [{"profile": "nonsense"}, {"related": ("smoke",)}, {"lists": True}])
+def test_settings_that_would_change_nothing_are_refused(tmp_path: Path, settings: Any) -> None:
+    with pytest.raises(InputError, match=r"give a topic, too|goes with top"):
+        export_pages(tmp_path / "c.db", **settings)
+
+
+def test_a_sentence_about_a_database_has_no_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "known.db"
+    honeyguide.observe(file, SITE)
+    monkeypatch.setattr(kept_pages, "opened_store", lambda _path, **options: opened_store(file, **options))
+    with pytest.raises(InputError, match="has no page of run 1") as error:
+        list(export_pages("postgresql://crawler:secret@db.example/web", topic="fire"))
+    assert "secret" not in str(error.value)
 
 
 def test_mistakes_are_found_before_the_first_page_is_read(tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ def test_a_page_that_cannot_be_added_is_still_missing() -> None:
     [
         ({"html": None}, "add_page: html must be bytes | str, not NoneType"),
         ({"html": "", "status": "200"}, "add_page: status must be int, not str"),
+        ({"html": "", "status": 10**30}, "field status: must be from 100 to 999"),
+        ({"html": "", "links": (link for link in (5,))}, "a str is expected, not int"),
         ({"html": "", "links": f"{SITE}/a"}, r"add_page: links must be Iterable\[str\] | None, not str"),
     ],
 )
@@ -123,6 +125,7 @@ def test_a_wrong_argument_leaves_the_page_missing(arguments: Any, words: str) ->
         ({"topic": ["fire"]}, "Focus: topic must be str | None, not list of str"),
         ({"max_pages": 0}, "field max_pages: must be 1 or more, not 0"),
         ({"max_pages": 2.5}, "Focus: max_pages must be int | None, not float"),
+        ({"max_depth": 10**400}, "field max_depth: must be 0 or more, and at most 9,007,199,254,740,992"),
         ({"max_depth": -1}, "field max_depth: must be 0 or more, not -1"),
         ({"scope": "hosts"}, "field scope: no scope is named 'hosts'"),
     ],
@@ -132,7 +135,14 @@ def test_wrong_settings_are_a_sentence(settings: Any, words: str) -> None:
         Focus(**{"seeds": SITE, "topic": "fire", **settings})
 
 
-@pytest.mark.parametrize("count", [0, -1, "1"])
+def test_a_reason_may_hold_anything() -> None:
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        (home,) = focus.next()
+        focus.decline(home, "x\ud800")
+        assert focus.rejected == {"declined": 1}
+
+
+@pytest.mark.parametrize("count", [0, -1, "1", -(10**400)])
 def test_a_number_of_urls_is_one_or_more(count: Any) -> None:
     with Focus(SITE, topic="fire") as focus, pytest.raises(InputError, match=r"n.* must be"):
         focus.next(count)

@@ -24,6 +24,7 @@ from honeyguide import (
     Occurrence,
     PickRequest,
     Profile,
+    Rejected,
     SimulateRequest,
     Url,
     WatchBudget,
@@ -91,11 +92,12 @@ def test_importing_the_package_loads_nothing() -> None:
 
 def test_what_a_callback_raises_comes_out_as_it_is() -> None:
     def fail(*_: object) -> None:
-        raise RuntimeError("mine")
+        raise RuntimeError("mine") from KeyError("its cause")
 
     sites = [f"https://{name}.example/" for name in "abc"]
-    with pytest.raises(RuntimeError, match="mine"):
+    with pytest.raises(RuntimeError, match="mine") as error:
         asyncio.run(pick_sites(sites, PickRequest(), FetchPolicy(), fail, fetcher=FakeFetcher({})))
+    assert isinstance(error.value.__cause__, KeyError)
 
 
 # --- profiles ---
@@ -130,6 +132,9 @@ def test_rows_of_a_program_score_as_the_rows_of_a_file_do(tmp_path: Path) -> Non
     assert list(score_links(iter(rows), profile=FIRE, top=1)) == list(
         score_links(str(path), profile=FIRE, top=1)
     )
+    for only_of_files in ({"reject": Rejected()}, {"input_format": "csv"}):
+        with pytest.raises(InputError, match="is for files, not for rows"):
+            list(score_links(rows, profile=FIRE, **only_of_files))
     named = [{"href": LINK, "text": "smoke"}]
     (link,) = score_links(named, profile=FIRE, columns={"url": "href", "anchor": "text"})
     assert link.row.anchor == "smoke"

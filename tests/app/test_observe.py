@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from honeyguide import (
     FetchPolicy,
+    HoneyguideError,
     InputError,
     Rejected,
     Url,
@@ -147,10 +148,30 @@ def test_a_visit_in_the_future_counts_as_now_so_that_later_ones_count(tmp_path: 
     notes: list[str] = []
     import_known(file, store, on_note=notes.append)
     assert notes == ["1 row has a time in the future, counted as just now"]
+    assert [import_known(file, store).learned for _ in range(2)] == [0, 0]  # the same file again
     for url in (PAGE, "https://a.example/list"):
         with closing(open_store(store, read_only=True)) as opened:
             assert known(opened, url).visited_at < future.timestamp()
         assert observe(store, url)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"status": 10**30}, "field status: must be from 100 to 999"),
+        ({"status": 0}, "field status: must be from 100 to 999"),
+        ({"profile": "nobody"}, "no profile is named"),
+        ({"at": NOW.replace(tzinfo=None)}, "field at: has no time zone"),
+        (
+            {"at": datetime.min.replace(tzinfo=timezone(14 * HOUR))},
+            "field at: lies outside of the years 1 to 9999",
+        ),
+    ],
+)
+def test_a_mistake_leaves_no_store_behind(tmp_path: Path, settings: Any, words: str) -> None:
+    with pytest.raises(HoneyguideError, match=words):
+        observe(tmp_path / "s.db", PAGE, **settings)
+    assert not (tmp_path / "s.db").exists()
 
 
 def test_a_visit_before_a_known_one_is_not_taken(tmp_path: Path) -> None:

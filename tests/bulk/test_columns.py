@@ -217,3 +217,10 @@ def test_an_amount_that_is_rounded_to_zero_is_not_below_it(base: float) -> None:
     rule = Rule("r", "r", -0.25, Above("visits", -1.0), per="visits")
     card = Scorecard("card", (Group("g", "all", (rule,)),), base, decimals=0)
     scored(card, {"visits": 1.0}, {"visits": 2.0}, {"visits": 3.0})
+
+
+@pytest.mark.parametrize("bounds", [(0.5, 100.0), (-100.0, 0.5), (0.25, 0.75)])
+def test_a_score_is_compared_with_a_bound_before_that_is_rounded(bounds: tuple[float, float]) -> None:
+    rule = Rule("r", "r", 1.0, Above("visits", 0.0))
+    card = Scorecard("card", (Group("g", "all", (rule,)),), 0.5, *bounds, 0)
+    scored(card, {"visits": 0.0}, {"visits": 1.0})

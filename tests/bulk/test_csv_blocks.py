@@ -161,3 +161,17 @@ def test_a_sign_too_many_at_the_end_of_a_file_is_an_error_in_blocks_too(tmp_path
     file.write_text("url,visits\nhttps://a.example/1,5\nhttps://a.example/2,5,", "utf-8")
     (source,) = sources_of([str(file)], "csv")
     assert not any(isinstance(block, PlainBlock) for block in csv_blocks.csv_blocks(source))
+
+
+@pytest.mark.parametrize("last", ["https://a.example/9,4,0.9,", "https://a.example/9,4,,"])
+def test_a_cell_too_few_does_not_balance_a_sign_too_many_at_the_end(tmp_path: Path, last: str) -> None:
+    file = tmp_path / "known.csv"
+    lines = [
+        "url,visits,topic_relevance",
+        *[f"https://a.example/{n},1,0.5" for n in range(3)],
+        "https://a.example/8,4",
+        last,
+    ]
+    file.write_text("\n".join(lines), "utf-8")
+    (source,) = sources_of([str(file)], "csv")
+    assert not any(isinstance(block, PlainBlock) for block in csv_blocks.csv_blocks(source))

@@ -77,6 +77,13 @@ class Building(Careful):  # makes requests that no page links
         yield response.follow("/built.pdf", self.parse)
         yield response.follow("/let-pass", self.parse, meta={"honeyguide": False})
 
+class Again(Careful):  # asks for each page once more
+    def parse(self, response, again=False):
+        if again:
+            yield from super().parse(response)
+        else:
+            yield response.request.replace(dont_filter=True, cb_kwargs={"again": True})
+
 class Closing(Careful):
     def parse(self, response):
         yield from super().parse(response)
@@ -188,6 +195,13 @@ def test_a_page_that_cannot_be_fetched_is_passed_over(spider: Path) -> None:
     assert log == ""
     assert pages == met("Careful", spider, **refuse)[0]
     assert stats["honeyguide/rejected/declined"] == 6
+
+
+def test_a_page_that_the_spider_asks_for_again_is_judged_by_its_last_answer(spider: Path) -> None:
+    pages, stats, log = met("Again", spider, **ADDON)
+    assert "Traceback" not in log
+    assert pages == met("Careful", spider, **ADDON)[0]
+    assert stats["honeyguide/relevant"] >= 40
 
 
 def test_errbacks_are_called_as_in_scrapy_alone(spider: Path) -> None:

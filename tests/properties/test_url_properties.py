@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from honeyguide import load_profile
 from honeyguide.adapters.files.markdown import parse_markdown_links
 from honeyguide.core.page.page import Link, Occurrence
-from honeyguide.core.pick.select import merge_by_key
+from honeyguide.core.pick.select import merge_by_keys
 from honeyguide.core.url.scope import LinkKind, Scope, classify
 from honeyguide.core.url.steps import rewrite
 from honeyguide.core.url.url import Tracking, Url, display, explain, normalize
@@ -213,7 +213,8 @@ def test_of_http_and_https_one_is_kept(found: list[str]) -> None:
             continue
     profile = load_profile("base")
     tracking = profile.scope.tracking
-    merged = merge_by_key((Link(url, (Occurrence(""),)) for url in parsed), profile)
+    links = [Link(url, (Occurrence(""),)) for url in parsed]
+    merged = merge_by_keys(links, [profile.scope.key(url) for url in parsed])
     assert list(merged) == list(dict.fromkeys(url.key(tracking) for url in parsed))
     secure = {url.key(tracking) for url in parsed if url.scheme == "https"}
     assert secure == {key for key, link in merged.items() if link.url.scheme == "https"}

@@ -7,7 +7,7 @@ import pytest
 from honeyguide import load_profile
 from honeyguide.adapters.files.markdown import parse_markdown_links
 from honeyguide.core.page.page import Link, Occurrence
-from honeyguide.core.pick.select import merge_by_key
+from honeyguide.core.pick.select import merge_by_keys
 from honeyguide.core.url.scope import Scope, classify
 from honeyguide.core.url.url import Tracking, Url, display, normalize
 
@@ -102,8 +102,9 @@ SETS = [
 
 @pytest.mark.parametrize(("rule", "urls", "expected"), SETS)
 def test_https_wins(rule: str, urls: list[str], expected: list[str]) -> None:
-    links = (Link(Url.parse(url), (Occurrence(url),)) for url in urls)
-    merged = merge_by_key(links, load_profile("base"))
+    links = [Link(Url.parse(url), (Occurrence(url),)) for url in urls]
+    scope = load_profile("base").scope
+    merged = merge_by_keys(links, [scope.key(link.url) for link in links])
     assert [link.url.text for link in merged.values()] == expected, rule
 
 

@@ -57,7 +57,7 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
             raise InputError(
                 f"the policy {shown(name)} of {entry.value} cannot be made: {type(error).__name__}: {error}"
             ) from error
-        if isinstance(policy, FormulaPolicy | IntervalPolicy | Learned | Heuristic):
+        if type(policy) in _OWN:  # one that is derived from these has values of its own
             return policy
         if missing := [part for part in ("name", "value", "judge") if not hasattr(policy, part)]:
             what = f"makes {type(policy).__name__}, which has no {', '.join(missing)}"
@@ -256,3 +256,4 @@ POLICIES: Mapping[str, Callable[[Profile, Priors], RecrawlPolicy]] = {
     Proportional.name: lambda _, priors: Proportional(priors),
     AdaptiveInterval.name: lambda _, __: AdaptiveInterval(),
 }
+_OWN = {FormulaPolicy, Learned, Heuristic, Uniform, Proportional, AdaptiveInterval}

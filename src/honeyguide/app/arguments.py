@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Access", "FetchPolicy", "Profile", "read_logins", "read_time"]  # front ends import them from here
 Item = TypeVar("Item")
+_STATUSES = (100, 999)
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
@@ -262,7 +263,21 @@ def moment_of(now: datetime | None, name: str = "now") -> datetime:
         return datetime.now(UTC)
     if now.tzinfo is None:
         raise InputError("has no time zone; pass an aware datetime", field=name)
-    return now.astimezone(UTC)
+    try:
+        return now.astimezone(UTC)
+    except OverflowError:
+        raise InputError("lies outside of the years 1 to 9999, in UTC", field=name) from None
+
+
+def check_status(status: int) -> None:
+    """Reject what is no status of HTTP."""
+    if not _STATUSES[0] <= status <= _STATUSES[1]:
+        raise InputError(f"must be from {_STATUSES[0]} to {_STATUSES[1]}", field="status")
+
+
+def without_halves(text: str) -> str:
+    """Escape halves of characters, which no store can hold."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def is_path(text: str) -> bool:

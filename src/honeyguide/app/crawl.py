@@ -10,7 +10,7 @@ from collections import Counter, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import signature
+from inspect import iscoroutinefunction, signature
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.app.arguments import check_no_login, profile_of, url_of
@@ -117,13 +117,14 @@ async def opened_fetcher(
 
 
 def _check_fetcher(fetcher: Fetcher) -> None:
-    """Reject a fetcher that cannot be called: each page would fail as if its server were wrong."""
+    """Reject a fetcher that cannot be called and awaited: each page would fail as if its server were wrong."""
     try:
         signature(fetcher.fetch).bind(None, validators=None, part=None)
+        is_right = iscoroutinefunction(fetcher.fetch)
     except (TypeError, ValueError):
-        raise InputError(
-            "should have `async def fetch(self, url, *, validators, part)`", field="fetcher"
-        ) from None
+        is_right = False
+    if not is_right:
+        raise InputError("should have `async def fetch(self, url, *, validators, part)`", field="fetcher")
 
 
 # --- the request ---

@@ -261,10 +261,8 @@ class PlanSession:
         if self.stored is None:
             return 0
         store = self.stored.store
-        refused = (
-            store.ledger(run).counts().out.get(AddressRefusedError.rule, 0) for run in store.runs.list()
-        )
-        return sum(refused)
+        ledgers = map(store.ledger, store.runs.list())
+        return len({row.url for one in ledgers for row in one.rows(rule=AddressRefusedError.rule)})
 
     def find(self, text: str) -> KnownUrl | None:
         """Find a row by its URL; in a store also by its path, on the sites of the newest crawl first."""

@@ -158,11 +158,21 @@ class _Card:
         elif not adds_whole_numbers and any(map(_is_per, groups)):
             # An amount may be rounded to -0.0, and polars leaves out the addition of a literal 0.
             yield pl.when(so_far == 0.0).then(pl.lit(0.0)).otherwise(so_far).alias(name)
-        bounds = [
-            None if math.isinf(bound) else half_up(bound, card.decimals) for bound in (card.low, card.high)
-        ]
-        if bounds != [None, None]:
-            yield so_far.clip(*bounds).alias(name)
+        yield from self._limits()
+
+    def _limits(self) -> Iterator[pl.Expr]:
+        """Write the range of the card."""
+        card, name = self.card, CARD + self.card.name
+        so_far, given = pl.col(name), (card.low, card.high)
+        bounds = [None if math.isinf(bound) else half_up(bound, card.decimals) for bound in given]
+        if all(limit in (None, bound) for limit, bound in zip(bounds, given, strict=True)):
+            if bounds != [None, None]:
+                yield so_far.clip(*bounds).alias(name)
+            return
+        # A bound that is rounded is not what a score is compared with.
+        for limit, beyond in zip(bounds, (so_far < card.low, so_far > card.high), strict=True):
+            if limit is not None:
+                yield pl.when(beyond).then(limit).otherwise(so_far).alias(name)
 
     def _after(self, group: Group, total: pl.Expr, kind: type[pl.DataType] = pl.Float64) -> pl.Expr:
         if group.mode == "first":

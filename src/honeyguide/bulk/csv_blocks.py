@@ -144,10 +144,12 @@ def _rows(reader: _Reader, data: bytes, names: list[str], before: int) -> Iterat
 
 def _plain(data: bytes, names: list[str], types: Types, sign: str) -> pl.DataFrame | None:
     """Read a block as columns; None if it is not plain."""
+    if not data.endswith(b"\n"):
+        data += b"\n"  # polars ignores a sign too many at the end of an open line
     unquoted = _QUOTED[sign].sub(b"", data) if b'"' in data else data
     if not _is_plain(data, unquoted):
         return None
-    lines = unquoted.count(b"\n") + (not data.endswith(b"\n"))
+    lines = unquoted.count(b"\n")
     quote = None if unquoted is data else '"'
     frame = _frame(data, [types.get(name, pl.String()) for name in names], quote, sign)
     if frame is None:  # a cell is no number
@@ -157,8 +159,7 @@ def _plain(data: bytes, names: list[str], types: Types, sign: str) -> pl.DataFra
     # The last cell of a line with too few is null. Where none is null, the signs need not be counted, which takes half as long as
     # reading them.
     is_short = frame.to_series(len(names) - 1).null_count() > 0
-    is_open = not data.endswith(b"\n")  # polars ignores a sign at the end of the last line
-    if (is_short or is_open) and unquoted.count(sign.encode()) != lines * (len(names) - 1):
+    if is_short and unquoted.count(sign.encode()) != lines * (len(names) - 1):
         return None
     named = {str(place): name for place, name in enumerate(names) if name}
     frame = frame.select([*named]).rename(named)

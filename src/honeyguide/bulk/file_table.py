@@ -121,6 +121,8 @@ class ColumnTable:
             try:
                 plan, is_enough = self._plan(query, limit)
             except _BadUrlError:
+                if self._check_urls:
+                    raise  # rows and columns disagree, and would do so for ever
                 self._check_urls, self._repeats = True, Repeats()
                 continue
             except _RepeatedError:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     Output = AsyncIterator[Any]
-_LOG = logging.getLogger(__name__)
-_CHOOSES = "honeyguide"  # the key of `Request.meta` that, if false, lets a request pass
 _UNLINKED = "%d requests were not made, such as %s: no page links them, or they are no pages; meta={'honeyguide': False} lets one pass"
 _GIVEN = "honeyguide_url"  # the key of `Request.meta` that holds the URL as `Focus` gave it
 
@@ -74,34 +72,36 @@ class FocusMiddleware:
                 self._go_on()
 
     async def process_spider_output(self, response: Response, result: Output) -> Output:
-        """Let items through; judge the page when the spider has said which links it would follow."""
-        links = self._links[response.meta.get(_GIVEN, "")] = []
+        """Let items through; judge the page when the spider has said which links it would follow, unless it asks for it again."""
+        given = response.meta.get(_GIVEN, "")
+        links = self._links[given] = []
         async for one in result:
-            if url := self._hold(one):
+            if url := self._hold(one, given):
                 links.append(url)
             else:
                 yield one
-        self._judge(response)
+        if self._links.pop(given, None) is not None:
+            self._judge(response)
 
-    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:  # noqa: ARG002 - Scrapy's
         """Go on when a callback fails: other pages may still lead to the links that it did not come to."""
-        del exception
-        self._judge(response, self._links.get(response.meta.get(_GIVEN, ""), ()))
+        self._judge(response, self._links.pop(response.meta.get(_GIVEN, ""), ()))
 
-    def _hold(self, one: Any) -> str | None:
-        """Hold back a plain request for a page, and give its URL; anything else is none of ours."""
+    def _hold(self, one: Any, given: str = "") -> str | None:
+        """Hold back a plain request for a page, and give its URL; anything else is none of ours, nor is the `given` page again."""
         is_page = isinstance(one, Request) and one.method == "GET" and one.url.startswith("http")
-        if is_page and one.meta.get(_CHOOSES, True):
+        if is_page and one.meta.get("honeyguide", True):
             with suppress(UrlError):
                 url = normalize(one.url)
-                self._asked.setdefault(url, one)
-                return url
+                if not (given and one.dont_filter and url == normalize(given)):
+                    self._asked.setdefault(url, one)
+                    return url
+                self._links.pop(given, None)
         return None
 
     def _judge(self, response: Response, links: Sequence[str] | None = None) -> None:
         """Give a page that is over to `Focus`, if that waits for it."""
         url = response.meta.get(_GIVEN, "")
-        self._links.pop(url, None)
         if self._focus and url in self._focus.missing:
             kind = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
             answer = {"status": response.status, "final_url": response.url, "content_type": kind}
@@ -146,5 +146,5 @@ class FocusMiddleware:
             unlinked = [url for url in self._asked if not self._focus.has_met(url)]
             if unlinked and reason == "finished":  # else a page that links it may not have been judged
                 self._crawler.stats.set_value("honeyguide/not-linked", len(unlinked))
-                _LOG.warning(_UNLINKED, len(unlinked), unlinked[0])
+                logging.getLogger(__name__).warning(_UNLINKED, len(unlinked), unlinked[0])
             self._focus.close()

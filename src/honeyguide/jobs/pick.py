@@ -427,4 +427,5 @@ async def pick_all(
             for _ in range(max(1, at_once)):
                 group.create_task(work())
     except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None  # the other tasks were only cancelled
+        error = failed.exceptions[0]  # the other tasks were only cancelled
+        raise error from error.__cause__

@@ -148,3 +148,14 @@ def test_a_folder_of_products_holds_no_places() -> None:
     names = ("Akron", "Parma", "Solon")
     assert family_paths(PROSE, *((f"/products/{name.lower()}", name) for name in names)) == set()
     assert len(family_paths(PROSE, *((f"/zorbs/{name.lower()}", name) for name in names))) == len(names)
+
+
+@pytest.mark.parametrize("test", [{"matches": "^pages.*name"}, {"has": "pages"}])
+def test_a_filter_may_read_the_family(test: dict[str, str]) -> None:
+    rule = {"id": "fam", "reason": "one of a family", "when": {"family": test}}
+    towns = ("akron", "parma", "solon")
+    anchors = " ".join(f"<a href=/plumber-{town}-oh>{town.title()}</a>" for town in towns)
+    profile = load_profile({"extends": "company", "filter": [rule]})
+    chosen = select_links(f"{anchors}<a href=/about>About</a>", HOME, profile=profile)
+    rules = {one.url.path: one.rejected and one.rejected.rule for one in chosen.candidates}
+    assert rules == {**{f"/plumber-{town}-oh": "fam" for town in towns}, "/about": None}

@@ -91,3 +91,8 @@ def test_refused(pattern: str, why: str, position: int | None) -> None:
     assert (error.value.why, error.value.position) == (why, position)
     assert error.value.hint
     assert "\n" not in str(error.value)
+
+
+def test_the_advice_fits_what_is_wrong_and_not_what_is_escaped() -> None:
+    with pytest.raises(PatternError, match=r"missing \) at character 4; close the group with \)$"):
+        compile_pattern(r"\(a(b")

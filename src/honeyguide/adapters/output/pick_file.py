@@ -384,7 +384,7 @@ def _csv_back(path: Path) -> Iterator[Record]:
 
 
 def _xlsx_back(path: Path) -> Iterator[Record]:
-    return _first_rows(read_xlsx(path))
+    return _first_rows({name: text_of_cell(cell) for name, cell in row.items()} for row in read_xlsx(path))
 
 
 def _first_rows(rows: Iterable[dict[str, str]]) -> Iterator[Record]:

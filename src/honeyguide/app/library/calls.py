@@ -118,7 +118,7 @@ async def pick_async(
 
 
 def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
-    seeds: str | Url | Sequence[str],
+    seeds: str | Url | Sequence[str | Url],
     *,
     topic: str | None = None,
     related: Sequence[str] = (),

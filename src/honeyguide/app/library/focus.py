@@ -14,7 +14,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.app.arguments import check_no_login, profile_on, read_seeds, url_of
+from honeyguide.app.arguments import (
+    all_of,
+    check_no_login,
+    check_status,
+    profile_on,
+    read_seeds,
+    url_of,
+    without_halves,
+)
 from honeyguide.app.library.pages import CrawledPage, page_of
 from honeyguide.app.runs import opened_store
 from honeyguide.app.tools.checked import checked_methods
@@ -109,7 +117,7 @@ class Focus:
 
     def __init__(  # noqa: PLR0913 - settings of a library call, all but the seeds by keyword
         self,
-        seeds: str | Url | Sequence[str],
+        seeds: str | Url | Sequence[str | Url],
         *,
         topic: str | None = None,
         profile: Profile | str | Path = "docs",
@@ -186,8 +194,9 @@ class Focus:
         `final_url` is where redirects led. A text needs no `content_type`; bytes are read as it says. With `links`, the
         page has no other links than these: another page that has them may still lead there.
         """
+        check_status(status)
         there = None if final_url is None else url_of(final_url)
-        chosen = None if links is None else frozenset(map(normalize, links))
+        chosen = None if links is None else frozenset(map(normalize, all_of(links, str)))
         lease = self._lease_of(url)
         there = there or lease.url
         if chosen is not None:
@@ -198,15 +207,15 @@ class Focus:
         return self._ended(lease, Fetched(there, lease.url, status, Headers(kind), body, hops=hops))
 
     def add_failure(self, url: str, reason: str = "no answer") -> list[CrawledPage]:
-        """Say that a URL could not be fetched; `next` gives it again behind all others, at most three times."""
-        return self._ended(self._lease_of(url), UnreachableError(url, reason))
+        """Say that a URL could not be fetched; `next` gives it at most twice more, behind all others."""
+        return self._ended(self._lease_of(url), UnreachableError(url, without_halves(reason)))
 
     def decline(self, url: str, reason: str) -> list[CrawledPage]:
         """Say that a URL is not fetched, such as for robots.txt; `next` does not give it again."""
-        return self._ended(self._lease_of(url), DeclinedError(url, reason))
+        return self._ended(self._lease_of(url), DeclinedError(url, without_halves(reason)))
 
     def has_met(self, url: str) -> bool:
-        """Tell whether a page has linked a URL, whatever became of it."""
+        """Tell whether a page has linked a URL, or it is a seed, whatever became of it."""
         digest = digest_of(url_of(url), self._tracking)
         return digest in self._store.ledger(self._session.run).known([digest])
 

@@ -20,7 +20,7 @@ from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.files.read import pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import RawRow, no_rows, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
-from honeyguide.app.arguments import fields_of, moment_of, profile_of
+from honeyguide.app.arguments import check_status, fields_of, moment_of, profile_of
 from honeyguide.app.known_urls.files import ZoneNote, misspelt_columns
 from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
@@ -122,10 +122,12 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
     parsed = Url.parse(url)
     if relevance is not None and not 0.0 <= relevance <= 1.0:
         raise InputError(f"should lie between 0 and 1, not {relevance:g}", field="relevance")
+    check_status(status)
+    when, chosen = moment_of(at, "at"), profile_of(profile)  # a mistake leaves no new store behind
     with _opened(store) as opened:
-        seen = _Import(opened, profile_of(profile))
+        seen = _Import(opened, chosen)
         kind = class_of(parsed.text, is_hub=False)
-        when, digest = seen.past(moment_of(at, "at")), seen.digest(parsed)
+        when, digest = seen.past(when), seen.digest(parsed)
         visit = Visit(parsed.text, digest, when.timestamp(), status, relevance=relevance, kind=kind)
         with opened.transaction():
             seen.queue([(parsed, digest, 0, None)])
@@ -301,6 +303,8 @@ class _Import:
             return None
         visited = self.past(signals.last_visited)
         if visited is not signals.last_visited:
+            if old is not None:  # or each import of the same file would bring another visit
+                return None
             signals = replace(signals, last_visited=visited)
         at, url, digest = visited.timestamp(), row.url.text, row.digest
         if old is None and row.changed is None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from honeyguide.app.arguments import count_of, profile_on
 from honeyguide.app.library.pages import page_from_store
 from honeyguide.app.tools.kept_pages import PageChoice, choose, stored_pages
+from honeyguide.core.rules.profile import Profile
+from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from honeyguide.app.library.pages import CrawledPage
-    from honeyguide.core.rules.profile import Profile
 
 
 def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -36,9 +37,16 @@ def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Iterator[CrawledPage]:
     """Give the pages of a crawl from its store, without a request: of the `run` with this number, else of the newest.
 
-    They come in the order of the visits; with `top` the best first, without lists of pages and copies. With a `topic`, its
-    score replaces that of the crawl. The settings are the options of `honeyguide export pages` and `honeyguide rescore`.
+    They come in the order of the visits; with `top` the best first, without lists of pages and copies. With a `topic`, or a
+    loaded `profile` that has one, its score replaces that of the crawl. The settings are the options of `honeyguide export pages` and `honeyguide rescore`.
     """
+    is_scored = topic is not None or isinstance(profile, Profile)
+    if not is_scored and (tuple(related) or profile != "docs"):
+        raise InputError(
+            "export_pages: related and profile score pages anew: give a topic, too", field="topic"
+        )
+    if lists and top is None:
+        raise InputError("export_pages: goes with top; without it, lists are among the pages", field="lists")
     choice = PageChoice(
         min_score=min_score,
         min_relevance=min_relevance,
@@ -48,7 +56,7 @@ def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
         top=count_of(top, "top"),
         lists=lists,
     )
-    scored_by = None if topic is None else profile_on(profile, topic, related)
+    scored_by = profile_on(profile, topic, related) if is_scored else None
     return _pages(store, run, scored_by, choice)
 
 

@@ -164,7 +164,7 @@ def check_fields(request: Any) -> None:
 
 def _mistakes(name: str, annotation: str, value: Any) -> Iterator[tuple[str, str, Any]]:
     """Find values of a wrong type: the argument, or fields of a request."""
-    if _is_async(value):  # nobody would await it
+    if _is_callback(_type_of(annotation)) and _is_async(value):  # nobody would await it
         yield name, "a plain function", value
     elif not _fits(value, _type_of(annotation)):
         yield name, annotation, value
@@ -187,6 +187,13 @@ def _name_of(value: Any, annotation: str) -> str:
         return f"{name} of {found}" if found else name
     wrong = (type(one).__name__ for one in value if not _fits(type(value)([one]), kind))
     return f"{name} of {first}" if (first := next(wrong, None)) else name
+
+
+def _is_callback(kind: Any) -> bool:
+    """Tell whether an annotation names a function."""
+    return collections.abc.Callable in (kind, typing.get_origin(kind)) or any(
+        map(_is_callback, typing.get_args(kind))
+    )
 
 
 def _is_async(value: Any) -> bool:

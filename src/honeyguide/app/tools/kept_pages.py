@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from honeyguide.adapters.output.chunks import MAX_CHUNK, MIN_CHUNK, chunk_records
 from honeyguide.adapters.output.page_file import Folder, PageNotes, with_extras
 from honeyguide.adapters.output.tables import IS_CUT
+from honeyguide.app.files import store_name
 from honeyguide.app.runs import find_run, opened_store
 from honeyguide.core.crawl.placement import relevance_level
 from honeyguide.core.page.likeness import likeness, page_text, sketch_of
@@ -124,7 +125,7 @@ def stored_pages(
         pages = pages_of(store, run)
         if profile is not None and next(store.ledger(run).pages(), None) is None:
             raise InputError(
-                f"has no page of run {run.id}, so that there is nothing to score", file=str(path)
+                f"has no page of run {run.id}, so that there is nothing to score", file=store_name(path)
             )
         yield pages if profile is None else (rescored(page, profile) for page in pages)
 

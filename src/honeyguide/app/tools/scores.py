@@ -190,6 +190,9 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     if any(path.startswith(("http://", "https://")) for path in paths):
         raise InputError("a text is the name of a file; give URLs as rows, {'url': …}", field="links")
     if len(paths) < len(given):
+        for name, value in (("input_format", input_format), ("reject", reject)):
+            if value is not None:
+                raise InputError("score_links: is for files, not for rows", field=name)
         rows: Iterable[LinkRow] = _given_rows(given, fields)
     else:
         sources = sources_of(paths, input_format, fields, on_rows)

@@ -332,7 +332,7 @@ def _crawl_due(
         show_hosts = len(sites_of(store, runs)) > 1
         is_done, left = True, options.max_pages
         for run in runs:
-            if left == 0:
+            if left is not None and left <= 0:  # below: another process fetches, too
                 note("--max-pages is used up; run the same command again for the rest")
                 return False
             request, profile = resume_request(run, replace(limits, budgets=Budgets(left)))

@@ -88,6 +88,9 @@ def _postponed(ordered: list[Candidate], plan: Strategy) -> Iterable[int]:
     return sorted(range(len(ordered)), key=key)
 
 
+_SHORT_PATH = 200  # characters; in a longer one, searching each word takes longer than cutting it into words
+
+
 def _is_script(url: Url) -> bool:
     """Tell whether the query may decide what page an address shows: /page.php?id=2, /?p=2, but not /quote?from=home."""
     _, dot, extension = (url.segments or ("",))[-1].rpartition(".")
@@ -105,7 +108,7 @@ def _twin(url: Url, slugs: Mapping[str, frozenset[str]], distinct: float) -> str
     if url.query:  # of scripts such as page.php, the path does not tell what is shown
         return path if path in slugs else None
     words: frozenset[str] | None = None
-    lower = path.lower() if path.isascii() and "%" not in path else None
+    lower = path.lower() if len(path) <= _SHORT_PATH and path.isascii() and "%" not in path else None
     for other, taken in slugs.items():
         # Most paths have too few of its words, whatever else is in them.
         if lower is not None and sum([word in lower for word in taken]) < distinct * len(taken) - _ROUNDING:

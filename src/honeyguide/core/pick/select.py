@@ -149,7 +149,7 @@ def filter_links(
     verdicts = [classify_url(link.url, page, profile.scope) for link in links]
     inside = [link for link, verdict in zip(links, verdicts, strict=True) if verdict.kind is LinkKind.INSIDE]
     keys = [profile.scope.key(link.url) for link in inside]
-    merged = _merged(inside, keys, page)
+    merged = merge_by_keys(inside, keys, page)
     wholes = list(merged.values())  # with all occurrences of their key
     plan, home_paths = profile.strategies[strategy], HomePaths(page)
     rows, words = describe_links(wholes)
@@ -203,13 +203,8 @@ def _groups(
     return describe_groups([link for link, _ in open_], plan, buckets, words)
 
 
-def merge_by_key(links: Iterable[Link], profile: Profile, home: Url | None = None) -> dict[str, Link]:
+def merge_by_keys(links: Iterable[Link], keys: Iterable[str], home: Url | None = None) -> dict[str, Link]:
     """Join links with the same key (URL-7); of two hosts that are one site, that of the homepage wins."""
-    found = list(links)
-    return _merged(found, [profile.scope.key(link.url) for link in found], home)
-
-
-def _merged(links: Iterable[Link], keys: Iterable[str], home: Url | None) -> dict[str, Link]:
     merged: dict[str, Link] = {}
     for link, key in zip(links, keys, strict=True):
         first = merged.get(key)

@@ -270,7 +270,7 @@ class RunRecord(OutputRecord):
     profile_hash: str | None  # hash of the profile's content, without the topic
     fetched: int  # requests for pages
     started_at: str  # when it began
-    updated_at: str  # when it last made progress
+    updated_at: str  # when somebody last worked on it
     stopped: str | None  # why it stopped; null if running or killed
     workers: int  # number of processes
     pages_per_s: Number  # pages per second since the start

@@ -129,6 +129,8 @@ def answer_together(rows: Sequence[Facts], lists: Iterable[RuleList]) -> None:
     for test in (test for rules in lists for test in rules.patterns):
         tests.setdefault(test.field, {})[answer_name(test)] = test.pattern
     for field, patterns in tests.items():
+        if field not in FILL and field != "home_path":
+            continue  # whoever knows the fact adds it later
         lines = "\n".join([str(row[field] or "") for row in rows])
         if lines.count("\n") != len(rows) - 1:
             continue  # of several texts, each is searched

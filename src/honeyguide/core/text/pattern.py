@@ -232,7 +232,7 @@ def _refusal(source: str, error: Exception) -> PatternError:
     message = error.args[0] if error.args else ""
     text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     why, _, fragment = text.partition(": ")
-    advice = (hint for mark, hint in _ADVICE if mark in fragment or mark in why)
+    advice = (hint for text in (why, fragment) for mark, hint in _ADVICE if mark in text)
     hint = next(advice, "see the guide to patterns")
     return PatternError(source, why, position=_position(source, why, fragment), hint=hint)
 

@@ -54,7 +54,7 @@ class _Translated:
             if (
                 self._read_only
                 and isinstance(error, sqlite3.Error)
-                and _name(error).startswith("SQLITE_READONLY")
+                and _name(error) == "SQLITE_READONLY"  # others name a file that cannot be written
             ):
                 raise StoreError(self._path, OPENED_TO_READ) from error
             raise translate(error, self._path) from error
