@@ -325,9 +325,9 @@ class Session:
         fetch: Callable[..., Awaitable[Fetched]] = self._crawler.fetcher.fetch
         if self._paced is not None:
             before = max(tries, lease.attempt - 1)  # also in earlier rounds of a watch
-            may_leave = None if lease.is_seed else partial(self._may_leave, lease)
+            may_follow = None if lease.is_seed else partial(self._may_follow, lease)
             on_start = partial(self._on_start, lease)
-            trip = Trip(max(1, self._rules.max_attempts - before), may_leave, on_start)
+            trip = Trip(max(1, self._rules.max_attempts - before), may_follow, on_start)
             fetch = partial(self._paced.fetch, trip=trip)
         async with self._slots:
             try:
@@ -342,12 +342,12 @@ class Session:
         self._arrived.append(event_of(lease, got, at, tries))
         self._wake.set()
 
-    async def _may_leave(self, lease: Lease, url: Url) -> bool:
+    async def _may_follow(self, lease: Lease, url: Url) -> bool:
         """Tell whether a redirect may be followed to another site, as soon as the seeds before it have said what is inside."""
         while any(slot.lease.is_seed and slot.lease.claim < lease.claim for slot in self._state.window):
             self._applied.clear()
             await self._applied.wait()
-        return self._intake.may_ask(lease, url.site)
+        return self._intake.may_follow(lease, url.site)
 
     # --- pages ---
 

@@ -112,7 +112,7 @@ class PageIntake:
         page = KeptPage(fetched.url, fetched.headers.content_type, digest, body)
         return self._contents.keep(self.run, lease.claim, page, max_bytes)
 
-    def may_ask(self, lease: Lease, site: str) -> bool:
+    def may_follow(self, lease: Lease, site: str) -> bool:
         """Tell whether a redirect may be followed to a site: where other sites are followed, their budget decides afterwards."""
         is_inside = site == lease.site or self.context.profile.scope.area(site) in self.sites
         return is_inside or self.context.follow_external

@@ -150,7 +150,7 @@ class PoliteFetcher:
             if len(hops) > self._policy.max_redirects:
                 raise _dead_end(url, f"more than {self._policy.max_redirects} redirects")
             self._check_time(url, left)
-            if trip.may_leave is not None and there.site != here.site and not await trip.may_leave(there):
+            if trip.may_follow is not None and there.site != here.site and not await trip.may_follow(there):
                 return replace(
                     got, url=there, request_url=url, hops=hops, elapsed_s=elapsed_s, is_outside=True
                 )

@@ -91,7 +91,7 @@ class Trip(NamedTuple):
     """
 
     tries: int | None = None
-    may_leave: Callable[[Url], Awaitable[bool]] | None = None
+    may_follow: Callable[[Url], Awaitable[bool]] | None = None
     on_start: Callable[[], None] | None = None
 
 

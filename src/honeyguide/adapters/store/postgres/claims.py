@@ -35,7 +35,7 @@ _NOBODY = -1  # no worker's number
 
 
 class HostHead(NamedTuple):
-    """A row of `sites_by_head`; `following` are its best entries, as rank and number."""
+    """A row of PostgreSQL's `sites_by_head`; `following` are its best entries, as rank and number."""
 
     site: int
     name: str
@@ -228,7 +228,7 @@ class PostgresClaims(SqlQueue):
         return request.delay_s == 0 and head.delay_s == 0
 
     def floor(self, request: ClaimRequest) -> tuple[int, int]:
-        """Say from where on to look for heads: below are only rows that are gone, and an open snapshot keeps them in the index.
+        """Say from where on to read heads: earlier index entries are of deleted rows that an open snapshot still keeps.
 
         What we write ourselves lowers the floor; what others write is found within a second.
         """
