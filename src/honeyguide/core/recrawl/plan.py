@@ -39,7 +39,7 @@ class UrlSignals:
     rate_a: float | None = None  # changes that were seen in `rate_b` hours
     rate_b: float | None = None  # hours
     page_class: PageClass | None = None  # its class, whose usual change rate applies
-    importance: float | None = None  # what a fresh copy is worth, if not by its relevance
+    importance: float | None = None  # what a fresh copy is worth, above 0, if not by its relevance
 
 
 NAMES = tuple(one.name for one in fields(UrlSignals))
