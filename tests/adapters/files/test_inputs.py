@@ -78,6 +78,19 @@ def test_a_column_of_a_spreadsheet(tmp_path: Path) -> None:
         read(tmp_path, b"PK\x03\x04", "a.xlsx", "site")
 
 
+def test_a_header_whose_name_has_a_line_break(tmp_path: Path) -> None:
+    table = 'website,"phone\nnumber",note\nacme.example,12,old\n'
+    (row,) = read(tmp_path, table, "a.csv")
+    assert (row.text, row.line, row.columns) == ("acme.example", 3, {"phone\nnumber": "12", "note": "old"})
+
+
+def test_a_header_with_a_quote_that_never_ends_is_one_line(tmp_path: Path) -> None:
+    assert texts(read(tmp_path, 'website,"name\nacme.example,A\nb.example,B\n', "a.csv")) == [
+        "acme.example",
+        "b.example",
+    ]
+
+
 def test_a_column_by_name(tmp_path: Path) -> None:
     table = "domain,Home Page\nx.example,acme.example\n"
     assert texts(read(tmp_path, table, "a.csv", "home page")) == ["acme.example"]

@@ -132,6 +132,20 @@ def test_anchors_that_repeat_the_slug_take_twice_as_many() -> None:
     assert len(family_paths(PROSE, *pairs)) == 6
 
 
+def test_anchors_that_repeat_the_slug_without_its_state() -> None:
+    towns = ["Akron", "Parma", "Solon", "Mentor", "Euclid", "Lorain"]
+    pairs = [(f"/roofing-{town.lower()}-oh", f"Roofing {town}") for town in towns]
+    assert family_paths(PROSE, *pairs[:5]) == set()
+    assert len(family_paths(PROSE, *pairs)) == 6
+
+
+def test_services_with_a_state_in_their_slugs_are_no_towns() -> None:
+    rooms = ["Kitchen", "Bathroom", "Basement", "Attic", "Garage", "Porch"]
+    prose = f"{PROSE} We rebuild each {', '.join(rooms).lower()} with care."
+    pairs = [(f"/{room.lower()}-remodeling-oh", f"{room} Remodeling") for room in rooms]
+    assert family_paths(prose, *pairs) == set()
+
+
 def test_capitals_tell_the_name_from_the_trade() -> None:
     pairs = [
         (f"/tree-surgeon-{town.lower()}", f"Tree surgeon {town}") for town in ("Stamford", "Oakham", "Corby")

@@ -260,14 +260,14 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
     lines = _lines(text)
     start = next((number for number, line in enumerate(lines) if line.strip()), len(lines) - 1)
     sign = _sign_of(lines[start], path, column)
-    header = cells_of(lines[start], sign)
+    header, used = _csv_record(lines, start, sign)
     place = _find_column(header, column)
     if place is None:
         if column is None and len(header) == 1 and not _problem(header[0].strip()):
             yield from _text(text, path, None)  # a list without a header
             return
         raise NoColumnError(header, path, column, COLUMNS)
-    at = start + 1
+    at = start + used
     while at < len(lines):
         cells, used = _csv_record(lines, at, sign, len(header))
         if any(cell.strip() for cell in cells):
@@ -278,8 +278,11 @@ def _csv(text: str, path: str, column: str | None) -> Iterator[SiteRow]:
         at += used
 
 
-def _csv_record(lines: Sequence[str], at: int, sign: str, width: int) -> tuple[list[str], int]:
-    """Read the cells of a record and how many lines it has; an open quote costs its own line only."""
+def _csv_record(lines: Sequence[str], at: int, sign: str, width: int | None = None) -> tuple[list[str], int]:
+    """Read the cells of a record and how many lines it has; an open quote costs its own line only.
+
+    The header has no `width`, which the records after it must have if they have several lines.
+    """
     line = lines[at]
     alone = cells_of(line, sign) if len(line) <= MAX_LINE_CHARS else []
     if '"' not in line or not alone:
@@ -289,9 +292,9 @@ def _csv_record(lines: Sequence[str], at: int, sign: str, width: int) -> tuple[l
         cells = next(reader)
     except csv.Error:
         cells = []
-    if cells and (reader.line_num == 1 or len(cells) == width):
+    if cells and (reader.line_num == 1 or width in (None, len(cells))):
         return cells, reader.line_num
-    return (alone if len(alone) == width else []), 1
+    return (alone if width in (None, len(alone)) else []), 1
 
 
 def _sign_of(line: str, path: str, column: str | None) -> str:

@@ -80,7 +80,7 @@ def find_families(
     for shape, least, members in _large_shapes(siblings, words):
         names = _names(members, words)
         if least <= len(names) >= 0.75 * len(members) and _are_names(names, words, common):
-            for sibling, _ in names:
+            for sibling, _, _ in names:
                 found.setdefault(sibling.link.url, f"{shape} ({len(names)} pages)")
     for sibling in siblings:
         if _is_town_and_state(sibling, words):
@@ -88,7 +88,7 @@ def find_families(
     return found
 
 
-Member = tuple[Sibling, str]  # a sibling, and the part of it that changes
+Member = tuple[Sibling, str, bool]  # a sibling, the part of it that changes, and whether that is a guess
 
 
 def _large_shapes(siblings: Sequence[Sibling], words: FamilyWords) -> list[tuple[str, int, list[Member]]]:
@@ -106,7 +106,7 @@ def _large_shapes(siblings: Sequence[Sibling], words: FamilyWords) -> list[tuple
         for sibling, name, is_guess in members:
             # Capitals decide in "Tree surgeon Stamford"; without them a family needs twice as many pages.
             need = 2 * least if is_guess and sibling.capitals.issuperset(shared.split(" ")) else least
-            found[need].setdefault(sibling.link.url, (sibling, name))
+            found[need].setdefault(sibling.link.url, (sibling, name, is_guess))
         large = [(need, some) for need, some in found.items() if len(some) >= need]
         shapes += [(_sentence(shared), need, list(some.values())) for need, some in large]
     return sorted(shapes, key=itemgetter(0, 1))
@@ -123,18 +123,19 @@ def _sentence(shared: str) -> str:
 def _shapes_of(sibling: Sibling, words: FamilyWords) -> Iterator[tuple[str, str, bool]]:
     """List the shapes of a link by each of its anchor texts: what is shared, what would be the name, whether that is a guess."""
     slug = sibling.slug
+    bare = _without_state(slug, words)
     for anchor in dict.fromkeys([_without_state(anchor, words) for anchor in sibling.anchors]):
         before, is_part, after = f" {slug} ".partition(f" {anchor} ")
         if is_part:
             for fixed in f"{before} {after}".split():
                 if fixed not in words.generic:
                     yield fixed, anchor, False
-            if _without_state(slug, words) == anchor and _is_of_pages(sibling.folder, words):
+            if anchor == bare and _is_of_pages(sibling.folder, words):
                 yield sibling.folder, anchor, False
         if name := _name_after_preposition(anchor, words):
             yield "", name, False
-        if anchor == slug:
-            for fixed, name in _guesses(slug, words):
+        if anchor == bare:
+            for fixed, name in _guesses(bare, words):
                 yield fixed, name, True
 
 
@@ -159,8 +160,8 @@ def _guesses(slug: str, words: FamilyWords) -> Iterator[tuple[str, str]]:
 def _names(members: list[Member], words: FamilyWords) -> list[Member]:
     """Return the members whose changing part may be a name."""
     return [
-        (sibling, name)
-        for sibling, name in members
+        (sibling, name, is_guess)
+        for sibling, name, is_guess in members
         if sibling.capitals.issuperset(parts := name.split(" ")) and may_be_name(parts, words)
     ]
 
@@ -183,16 +184,17 @@ def _name_after_preposition(anchor: str, words: FamilyWords) -> str:
 def _are_names(
     names: list[Member], words: FamilyWords, ordinary: Callable[[], frozenset[str] | None]
 ) -> bool:
-    beside_state = sum(
-        not words.states.isdisjoint(f"{sibling.slug} {sibling.folder.replace('/', ' ')}".split())
-        for sibling, _ in names
+    beside_state = sum(  # of a guess, a state says nothing: /kitchen-remodeling-ct is no town
+        not is_guess
+        and not words.states.isdisjoint(f"{sibling.slug} {sibling.folder.replace('/', ' ')}".split())
+        for sibling, _, is_guess in names
     )
     if 2 * beside_state >= len(names):
         return True
     common = ordinary()
-    return common is not None and sum(common.isdisjoint(name.split(" ")) for _, name in names) >= 0.75 * len(
-        names
-    )
+    return common is not None and sum(
+        common.isdisjoint(name.split(" ")) for _, name, _ in names
+    ) >= 0.75 * len(names)
 
 
 def may_be_name(name: Sequence[str], words: FamilyWords) -> bool:
