@@ -118,6 +118,16 @@ def test_one_page_in_vain_and_no_other_page_of_the_site_is_rendered() -> None:
     assert [why(one) for one in got] == [("rendered-in-vain", said), None, None]
 
 
+def test_the_first_link_of_a_page_helps() -> None:
+    menu = SHELL.replace('<div id="root">', '<div id="root"><a href="/about">About</a>')
+    (got,) = fetched(shells("/"), "/", browser=FakeBrowser({"/": menu}))
+    assert why(got) == ("rendered", "rendered: empty mount point")
+    linked = SHELL.replace('<div id="root">', '<a href="/imprint">Imprint</a><div id="root">')
+    more = linked.replace('<div id="root">', '<div id="root"><a href="/about">About</a>')
+    (got,) = fetched({HOME: linked.encode()}, "/", browser=FakeBrowser({"/": more}))
+    assert (why(got) or ("", ""))[0] == "rendered-in-vain"
+
+
 def test_where_rendering_helped_weaker_signs_are_enough() -> None:
     alone, together = FakeBrowser(), FakeBrowser()
     assert why(fetched({HOME + "thin": THIN}, "/thin", browser=alone)[0]) is None

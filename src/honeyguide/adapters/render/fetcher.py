@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 RENDERED, IN_VAIN, NOT_RENDERED = "rendered", "rendered-in-vain", "not-rendered"
 CARD = "render"
 _ENOUGH = 0.5  # of the card: the page is rendered
-MORE_LINKS, MORE_CHARS = 5, 400  # than the page as it was sent: then rendering helps on its site
+MORE_LINKS, MORE_CHARS = (
+    5,
+    400,
+)  # than the page as it was sent: then rendering helps on its site; so does a first link
 _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
 _KEPT_SCRIPTS = 32 * 2**20  # bytes; the least recently used is forgotten first
 
@@ -131,7 +134,8 @@ class RenderingFetcher:
         new = self.reader.page(rendered.body, rendered.url, rendered.headers.content_type)
         links, chars = len(new.links) - len(page.links), len(new.text) - len(page.text)
         if site.is_helpful is None:
-            site.is_helpful = links >= MORE_LINKS or chars >= MORE_CHARS
+            needed = MORE_LINKS if page.links else 1
+            site.is_helpful = links >= needed or chars >= MORE_CHARS
         if site.is_helpful:
             return rendered
         gave = f"{links:+,} links and {chars:+,} characters"
