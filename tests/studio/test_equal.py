@@ -11,6 +11,7 @@ from studio_server import opened, run
 
 from honeyguide.app.views.answers import opened_answers
 from honeyguide.app.views.what_if import WhatIf
+from honeyguide.config.extend import read_profile
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -46,10 +47,9 @@ def _sites() -> list[LoopbackServer]:
         "dach": "Dach & Rinne",
         "impressum": "Impressum",
     }
-    towns = {
-        f"roofing-{name}": f"Roofing {name.title()}"
-        for name in ("ashby", "bolton", "corby", "derby", "epsom")
-    }
+    towns = ("ashby", "bolton", "corby", "derby", "epsom")
+    roofing = {f"roofing-{name}": f"Roofing {name.title()}" for name in towns}
+    doorways = {"about": "About us", **{f"roofing-{name}-oh": name.title() for name in towns}}
     broken = _site(
         "en",
         {"services": "Services", "about": "About", "dead": "A service that is gone", "gutters": "Gutters"},
@@ -61,7 +61,15 @@ def _sites() -> list[LoopbackServer]:
     )
     moved.answers["/new"] = response(b"", "Location: /our-services", status="301 Moved Permanently")
     thin = LoopbackServer({"/": response(b"<title>Nothing</title>")})
-    return [_site("en", english), _site("de", german), _site("en", {**english, **towns}), broken, moved, thin]
+    return [
+        _site("en", english),
+        _site("de", german),
+        _site("en", {**english, **roofing}),
+        broken,
+        moved,
+        thin,
+        _site("en", doorways),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +95,8 @@ def _replayed(kept: Path, sites: list[str], *options: str) -> list[str]:
     return written.splitlines()
 
 
+COMPANY = read_profile("company").table
+FILTERS = [rule["id"] for rule in (*COMPANY["filter"], *COMPANY["strategy"]["portfolio"]["filter"])]
 CHANGES: list[tuple[str, object]] = [
     ("points:kind:team", 99),
     ("points:kind:service", -3.5),
@@ -94,6 +104,8 @@ CHANGES: list[tuple[str, object]] = [
     ("quota::hub", 0),
     ("words::team_words", ["roof*"]),
     ("words::disallowed_paths", ["/team", "/dach"]),
+    ("want::pages", ["blog", "team"]),
+    ("filters::filters", [name for name in FILTERS if name not in ("homepage", "doorway")]),
 ]
 
 
@@ -105,7 +117,7 @@ def test_each_control_equals_a_replay_of_all_sites(
         sites = studio.json("/what-if.json")["sites"]
         assert studio.post("/what-if/profile", {"key": key, "value": value})["problems"] == []
         *_, last = studio.events("/what-if/events")
-        assert (last["of"], last["changed"] > 0) == (6, True)
+        assert (last["of"], last["changed"] > 0) == (7, True)
         changed = {
             one["site"] for event in studio.events("/what-if/events") for one in event.get("changes", ())
         }

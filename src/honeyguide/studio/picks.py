@@ -170,7 +170,7 @@ async def ways(sources: Sources, request: web.Request) -> View:
     page = next((one for one in objects(rows[place], "candidates") if one.get("url") == url), {})
     items = "".join(_way(way, rows[place]["homepage"]) for way in found)
     there = linked("/what-if", "What if")
-    none = f'<div class="empty"><p>No single number or word gets it in. Look at the rule that rejected it, and change the profile as text in {there}.</p></div>'
+    none = f'<div class="empty"><p>No single change gets it in. First remove what rejected it in {there}, and come back: changes are tried on top of yours.</p></div>'
     if await _is_in(trial, site_name, url):
         none = f'<div class="empty"><p>Your unsaved changes in {there} already get it in. Save them there, or undo them.</p></div>'
     fate = _outcome(rows[place], page, place, sources, asks=False)

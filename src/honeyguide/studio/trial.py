@@ -30,7 +30,10 @@ _HEADINGS = {
     "points": "Points for the {}",
     "quota": "At most of a kind",
     "words": "Words",
+    "want": "Wanted pages",
+    "filters": "Filters",
 }
+_CLOSED = ("words", "filters")  # long lists, which are opened by a click
 _MAX_WORDS_CHARS = 200_000
 _LEARN_FROM = 6  # labelled sites
 EVERY_S = 0.1  # between two events: each costs the browser a drawing
@@ -67,7 +70,7 @@ def _group(kind: str, place: str, found: list[Control], was: dict[str, Any]) -> 
     fields = "".join(_field(one, was.get(one.key, one.value)) for one in found)
     count = f" <small>{len(found)} lists</small>" if kind == "words" else ""
     heading = f"<summary>{_HEADINGS[kind].format(escape(place))}{count}</summary>"
-    return f'<details class="more"{"" if kind == "words" else " open"}>{heading}{fields}</details>'
+    return f'<details class="more"{"" if kind in _CLOSED else " open"}>{heading}{fields}</details>'
 
 
 def _field(control: Control, was: Any) -> str:

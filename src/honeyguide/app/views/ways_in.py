@@ -6,8 +6,10 @@ not know: web pages, how pages are chosen. Start reading at `ways_in`.
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from honeyguide.adapters.files.results import picked_of
 from honeyguide.core.pick.evaluate import compare_sites
@@ -25,6 +27,7 @@ MAX_TRIES = 40  # picks of the site
 MAX_WAYS = 6
 _MORE_PLACES = 4  # added to the cap, one by one
 _MAX_WORDS = 5  # of a list that are taken out
+_SUFFIX = re.compile(r"\.[a-z]{3,5}$")
 
 
 class Way(NamedTuple):
@@ -64,7 +67,7 @@ async def ways_in(trial: WhatIf, site: str, url: str) -> list[Way]:
 def _tries(
     controls: list[Control], page: Record, selected: list[Record]
 ) -> Iterator[tuple[Control, float | list[str], str]]:
-    """Give changes that may help, the likeliest first: more places, more points for what it has, words that reject it."""
+    """Give changes that may help: more places, more points for what it has, words and filters that reject it, a wish."""
     paid = {point["rule"] for point in page["points"]}
     score = page["score"] or 0.0
     gap = max([one["score"] or 0.0 for one in selected], default=score) - score
@@ -73,10 +76,8 @@ def _tries(
     for control in controls:
         now = control.value
         if isinstance(now, list):
-            found = [word for word in now if fold(word).strip("/").replace("-", " ") in text][:_MAX_WORDS]
-            if found:
-                rest = [word for word in now if word not in found]
-                yield control, rest, f"take {', '.join(map(repr, found))} out of the words “{control.words}”"
+            if found := _list_try(control, now, page, text):
+                yield control, *found
         elif control.kind == "cap":
             for more in range(1, _MORE_PLACES + 1):
                 yield control, now + more, f"pick up to {now + more:g} pages of a site instead of {now:g}"
@@ -91,3 +92,18 @@ def _tries(
                         value,
                         f"pay {value:g} points instead of {now:g} for “{control.words or control.name}”",
                     )
+
+
+def _list_try(control: Control, now: list[str], page: Record, text: str) -> tuple[list[str], str] | None:
+    """Give the change of a list that may help: words of the page, or the filter that rejects it, removed; a word of it wanted."""
+    if control.kind == "want":
+        slug = unquote(urlsplit(page["url"]).path).rstrip("/").rpartition("/")[2]
+        word = _SUFFIX.sub("", slug).replace("_", "-")
+        return ([*now, word], f"want pages with the word “{word}”") if word and word not in now else None
+    if control.kind == "filters":
+        rule = (page["rejected"] or {}).get("rule")
+        kept = [name for name in now if name != rule]
+        return (kept, f"remove the filter “{rule}”") if len(kept) < len(now) else None
+    found = [word for word in now if fold(word).strip("/").replace("-", " ") in text][:_MAX_WORDS]
+    rest = [word for word in now if word not in found]
+    return (rest, f"remove {', '.join(map(repr, found))} from the words “{control.words}”") if found else None

@@ -57,7 +57,7 @@ _LINE = re.compile(r"\bat line (\d+)")
 
 
 class Control(NamedTuple):
-    """A number or a list of words of the profile: its `kind` is points, cap, quota or words, `place` the group of a rule."""
+    """A number or a list of the profile: its `kind` is points, cap, quota, words, want or filters, `place` the group of a rule."""
 
     kind: str
     name: str
@@ -183,18 +183,13 @@ class WhatIf:
         if found is None:
             raise InputError(f"there is no control {key!r}")
         table = tomllib.loads(self.text)
-        _change(table, found._replace(value=value), self.request.strategy, self._inherited(found))
+        inherited = read_profile(self.parent).table
+        _change(table, found._replace(value=value), self.request.strategy, inherited)
         return toml_text(table)
 
     def _job_by(self, text: str) -> Picker:
         loaded = load_profile(text if "\n" in text else f"{text}\n")
         return self._job(strategy_profile(self.request.strategy, loaded))
-
-    def _inherited(self, control: Control) -> list[str]:
-        if control.kind != "words":
-            return []
-        words = read_profile(self.parent).table.get("terms", {}).get(control.name, [])
-        return words if isinstance(words, list) else []
 
     # --- picks ---
 
@@ -272,18 +267,23 @@ def _controls(table: Any, strategy: str) -> Iterator[Control]:
     for name, words in table.get("terms", {}).items():
         if isinstance(words, list) and 0 < len(words) <= MAX_WORDS:
             yield Control("words", name, "", name.replace("_", " "), [str(word) for word in words])
+    wanted = [str(word) for word in table.get("want", {}).get("pages", [])]
+    yield Control("want", "pages", "", "kinds or words of pages that every pick is to have", wanted)
+    rules = [*table.get("filter", []), *plan.get("filter", [])]
+    yield Control("filters", "filters", "", "filters: a rule that you delete rejects nothing", _ids(rules))
 
 
-def _change(table: dict[str, Any], control: Control, strategy: str, inherited: list[str]) -> None:
-    """Change the tables of a profile that extends another."""
+def _change(table: dict[str, Any], control: Control, strategy: str, inherited: dict[str, Any]) -> None:
+    """Change the tables of a profile that extends another, whose tables are `inherited`."""
     plan = table.setdefault("strategy", {}).setdefault(strategy, {})
-    if control.kind == "words":
-        words = control.value if isinstance(control.value, list) else []
-        edit = {
-            "add": [word for word in words if word not in inherited],
-            "remove": [word for word in inherited if word not in words],
-        }
-        table.setdefault("terms", {})[control.name] = {name: found for name, found in edit.items() if found}
+    if control.kind in ("words", "want"):
+        place = table.setdefault("terms" if control.kind == "words" else "want", {})
+        before = inherited.get("terms" if control.kind == "words" else "want", {}).get(control.name, [])
+        place[control.name] = _edit(before, _list_of(control)) if before else _list_of(control)
+    elif control.kind == "filters":
+        kept = _list_of(control)
+        _keep_filters(table, inherited, kept)
+        _keep_filters(plan, inherited["strategy"].get(strategy, {}), kept)
     elif isinstance(control.value, list):
         raise InputError("should be a number", field=control.name)
     elif control.kind == "cap":
@@ -297,6 +297,32 @@ def _change(table: dict[str, Any], control: Control, strategy: str, inherited: l
         _named(rules, "id", control.name)["points"] = tidy(control.value)
     if not plan:
         del table["strategy"][strategy]
+
+
+def _list_of(control: Control) -> list[str]:
+    return control.value if isinstance(control.value, list) else []
+
+
+def _edit(inherited: list[str], now: list[str]) -> dict[str, list[str]]:
+    """Say how a list of words differs from an inherited one."""
+    edit = {
+        "add": [word for word in now if word not in inherited],
+        "remove": [word for word in inherited if word not in now],
+    }
+    return {name: words for name, words in edit.items() if words}
+
+
+def _keep_filters(table: dict[str, Any], inherited: dict[str, Any], kept: list[str]) -> None:
+    """Remove the filters that are not kept: inherited ones by an entry that says so."""
+    own = [rule for rule in table.get("filter", []) if rule.get("id") in kept and not rule.get("remove")]
+    gone = [{"id": name, "remove": True} for name in _ids(inherited.get("filter", [])) if name not in kept]
+    table["filter"] = own + gone
+    if not table["filter"]:
+        del table["filter"]
+
+
+def _ids(rules: list[dict[str, Any]]) -> list[str]:
+    return [str(rule["id"]) for rule in rules]
 
 
 def _named(entries: list[dict[str, Any]], key: str, name: str) -> dict[str, Any]:
