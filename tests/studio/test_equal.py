@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from studio_server import opened, run
 
+import honeyguide
 from honeyguide.app.views.answers import opened_answers
 from honeyguide.app.views.what_if import WhatIf
 from honeyguide.config.extend import read_profile
@@ -151,3 +152,12 @@ def test_a_page_that_was_not_kept_is_judged_by_its_link(kept: Path, tmp_path: Pa
     lines = _lines(kept, state["toml"])
     assert "not kept" in "".join(lines)
     assert lines == _replayed(kept, sites, "--profile", f"{tmp_path}/mine.toml")
+
+
+def test_picks_of_another_profile_than_what_was_kept_last_are_named(kept: Path) -> None:
+    with opened_answers(str(kept / "kept.db"), keeps=False, replays=True) as answers:
+        trial = WhatIf(answers)
+        assert trial.other_profile(honeyguide.read(kept / "picks.jsonl")) == ""
+        assert trial.other_profile([{"profile": "mine", "profile_hash": "0"}]) == (
+            "was picked by profile mine, but What if starts from company, the profile of the last pick --keep"
+        )

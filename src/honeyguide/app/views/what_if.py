@@ -146,6 +146,14 @@ class WhatIf:
         self.unchanged = self.text
         self._now = self._first
 
+    def other_profile(self, records: Iterable[Record]) -> str:
+        """Say that the first of some picks was made by another profile than the pick that was kept last, if so."""
+        record = next(iter(records), {})
+        made, here = record.get("profile_hash"), self._first.profile
+        if made in (None, here.hash):
+            return ""
+        return f"was picked by profile {record.get('profile')}, but What if starts from {self.parent}, the profile of the last pick --keep"
+
     def _job(self, profile: Profile | str | Path | None) -> Picker:
         job = picker(replace(self.request, profile=profile), self._memory, SystemClock())
         return replace(job, reader=self._memory)

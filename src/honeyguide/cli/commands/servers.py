@@ -209,10 +209,13 @@ def run_studio(
     from honeyguide.studio.server import Studio, serve
 
     if keep is not None:
+        from honeyguide.app.tools.results import read
         from honeyguide.app.views.answers import opened_answers
         from honeyguide.app.views.what_if import WhatIf
 
         sources.what_if = WhatIf(stack.enter_context(opened_answers(keep, keeps=False, replays=True)))
+        if sources.picks is not None and (other := sources.what_if.other_profile(read(sources.picks))):
+            note(f"{sources.picks} {other}")
 
     def ready(address: str) -> None:
         click.echo(printable(f"The studio is at {address}"))
