@@ -169,6 +169,10 @@ def test_the_record_says_what_was_asked_for_and_what_is_missing() -> None:
     assert [page["url"].removeprefix(A) for page in record["selected"]][-1] == "pricing"
     assert (record["options"]["want"], record["options"]["never"]) == (["pricing", "webcam"], ["about"])
     assert (record["status"], record["reason"]) == ("ok", "nothing was found that is wanted as webcam")
+    areas = (HOME + prose + "<a href=/service-areas>Service areas</a>").encode()
+    other = picker(replace(request, want=("areas",)), FakeFetcher({A: areas, **web}), FrozenClock())
+    said = "what is wanted as areas is rejected by the rule service-area"
+    assert asyncio.run(other.pick(A))["reason"] == said
     small = picker(replace(request, cap=1, want=("pricing", "roof")), job.fetcher, FrozenClock())
     assert asyncio.run(small.pick(A))["reason"] == "no place was left for pricing: a larger cap has one"
 

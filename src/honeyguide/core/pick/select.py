@@ -169,7 +169,7 @@ def filter_links(
         facts.update(listed := groups.get(address, NO_GROUPS))
         rule = profile.filters.first(facts) or plan.filters.first(facts)
         if rule is not None:
-            return Candidate(link, _why(rule, facts))
+            return Candidate(link, _why(rule, facts), facts=facts)
         rejected = (
             rejected_by_patterns(str(facts["url"]), options.include, options.exclude)
             if has_patterns
