@@ -117,7 +117,10 @@ def test_a_wrong_field_is_one_sentence_with_the_fields_that_exist(
 ) -> None:
     result = run(*command, "--column", "colour=website")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"Error: Invalid value for '--column': 'colour' is no field; there are {fields}" in result.stderr
+    assert (
+        f"Error: Invalid value for '--column': 'colour' is no field that a column may be; there are {fields}"
+        in result.stderr
+    )
     first = fields.partition(",")[0].rstrip(".")
     twice = run(*command, "--column", "a", "--column", f"{first}=b")
     assert f"{first} has a column already: a." in twice.stderr
@@ -144,7 +147,7 @@ def test_a_column_that_is_not_there_is_one_sentence_with_those_that_are(run: Run
 def test_what_the_library_is_given_is_checked_too(run: Run) -> None:
     del run
     path = write("known.csv", KNOWN)
-    with pytest.raises(InputError, match="'colour' is no field; there are url, visits"):
+    with pytest.raises(InputError, match="'colour' is no field that a column may be; there are url, visits"):
         plan_file(path, columns={"colour": "n"})
     with pytest.raises(InputError, match="'n' is given to visits and hub_depth"):
         plan_file(path, columns={"url": "address", "visits": "n", "hub_depth": "n"})

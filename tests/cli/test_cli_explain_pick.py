@@ -62,6 +62,18 @@ def test_a_selected_page_has_its_groups_and_every_point(run: Run, site: str) -> 
     assert any(line.startswith("It was fetched with status 200, its title is 'Heaters'") for line in said)
 
 
+def test_what_its_page_added_is_said_of_a_selected_page(run: Run) -> None:
+    pages = {f"/{name}": response(_page(name.title())) for name in ("services", "about")}
+    pages["/services/pumps"] = response(b"<main><h1>Pumps</h1><p>Pumps for houses and farms.</main>")
+    with served(LoopbackServer({"/": response(HOME), **pages})) as (site,):
+        run("pick", site, *QUICK, "--cap", "9", "-o", "picks.jsonl")
+        said = sentences(
+            run("explain", f"{site}services/pumps", "--picks", "picks.jsonl", "--format", "table")
+        )
+    thin = "is thin: 33 characters of text; no other page of its kind has more (thin)"
+    assert f"Of the page itself: {thin}." in said
+
+
 def test_a_rejected_page_names_its_rule_and_what_was_selected_instead(run: Run, site: str) -> None:
     record = json.loads(run("explain", "/services/pumps", "--picks", "picks.jsonl").stdout)
     taken = [one["url"] for one in json.loads(Path("picks.jsonl").read_text("utf-8"))["selected"]]

@@ -13,7 +13,7 @@ from honeyguide.app.pick import PickRequest, picker
 from honeyguide.app.tools.evaluate import LEAST_SITES
 from honeyguide.cli.main import root
 from honeyguide.config import load_profile
-from honeyguide.testing.fakes import FakeFetcher, FrozenClock, response
+from honeyguide.testing.fakes import FakeFetcher, FrozenClock, LoopbackServer, response, served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,3 +161,17 @@ def test_a_strategy_that_the_profile_lacks_is_an_error() -> None:
     result = _learn("wants.jsonl", "--picks", "picks.jsonl", "--strategy", "best")
     assert result.exit_code == 1
     assert "has no 'best'" in result.stderr
+
+
+def test_sites_without_links_say_why(folder: Path) -> None:
+    home = "https://site0.example/"
+    gone = {**_record(0), "status": "unreachable", "reason": "no connection", "candidates": []}
+    _write(folder / "gone.jsonl", [gone])
+    least = f"has links of 0 sites; {LEAST_SITES} are the least, a few dozen are better"
+    said = _learn("wants.jsonl", "--picks", "gone.jsonl").stderr
+    assert said == f"Error: gone.jsonl: {least}; {home} is unreachable: no connection\n"
+    with served(LoopbackServer({"/": response(b"<a href=/services>Services</a>")})) as (site,):
+        words = ["pick", site, "--allow-private", "--delay", "0", "-q", "-o", "picks.csv"]
+        assert CliRunner().invoke(root, words).exit_code == 0
+    said = _learn("wants.jsonl", "--picks", "picks.csv").stderr
+    assert said == f"Error: picks.csv: {least}; only JSON lines and Parquet of pick have the links\n"

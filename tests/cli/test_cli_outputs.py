@@ -54,7 +54,7 @@ def test_what_is_read_is_not_written_over(run: Run, crawled: Path, words: tuple[
     before = {file.name: file.read_bytes() for file in crawled.iterdir()}
     result = run(*words)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "named twice; what is written needs a file of its own" in result.stderr
+    assert "named twice; an output needs a file that is neither an input nor another output" in result.stderr
     assert {file.name: file.read_bytes() for file in crawled.iterdir()} == before
 
 

@@ -152,7 +152,10 @@ def test_lists_from_everywhere_each_site_once(run: Run) -> None:
     found = records(result.stdout)
     assert [record["site"] for record in found] == [sites[0], sites[1], "B,", sites[2]]
     assert (found[2]["status"], found[2]["reason"]) == ("unreachable", "sites.csv line 3: names no site")
-    assert f"Note: 2 sites are repeated and picked once; the first is '{sites[0]}'\n" in result.stderr
+    assert (
+        f"Note: 2 sites are repeated and picked once; the first repeated one is '{sites[0]}'\n"
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,8 +319,8 @@ def test_a_query_that_changes_nothing_is_told(run: Run) -> None:
 def test_who_has_the_option_is_told_of_it(run: Run) -> None:
     Path("names.csv").write_text("name,phone\nA,1\n", "utf-8")
     words = "Error: names.csv: has no column domain, website or url; it has name, phone"
-    assert run("pick", "-i", "names.csv").stderr == f"{words}: name one with --column\n"
-    assert run("crawl", "-i", "names.csv", "--topic", "x").stderr == f"{words}: name one with --column\n"
+    assert run("pick", "-i", "names.csv").stderr == f"{words}; name one of these with --column\n"
+    assert run("crawl", "-i", "names.csv", "--topic", "x").stderr == f"{words}; name one of these with --column\n"
     words = "Error: names.csv: has no column fone; it has name, phone; did you mean phone?\n"
     assert run("pick", "-i", "names.csv", "--column", "fone").stderr == words
 

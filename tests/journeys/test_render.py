@@ -188,7 +188,7 @@ class TestWithoutABrowser:
         ]
         done = CliRunner().invoke(root, words)
         assert done.exit_code == 1
-        assert done.stderr == 'Error: rendering needs an extra: pip install "honeyguide[render]"\n'
+        assert done.stderr == "Error: rendering needs a library: pip install 'playwright>=1.65'\n"
         assert not store.exists()
 
     def test_without_a_browser(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def test_a_profile_wants_nothing_that_it_never_wants(tmp_path: Path) -> None:
         ({"want": "a,,b"}, "'' is no word"),
         ({"never": "x" * 201}, "is no word"),
         ({"want": ",".join(f"w{n}" for n in range(101))}, "names 101 kinds of pages; 100 are the most"),
+        ({"never": "/drains"}, "is an address, not a word; include and exclude take addresses"),
         ({"want": "Blog", "never": "blog"}, "'blog' is wanted and never wanted"),
     ],
 )

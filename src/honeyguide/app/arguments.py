@@ -196,6 +196,9 @@ def _names(value: str | Iterable[str], field: str) -> tuple[str, ...]:
     for name in names:
         if not name or len(name) > WORD_CHARS or not name.isprintable():
             raise InputError(f"{shown(name)} is no word; give words, separated by commas", field=field)
+        if name.startswith("/") or "://" in name:
+            what = "is an address, not a word; include and exclude take addresses"
+            raise InputError(f"{shown(name)} {what}", field=field)
     return tuple(dict.fromkeys(names))
 
 
@@ -239,7 +242,10 @@ def fields_of(columns: Mapping[str, str] | None, known: Iterable[str]) -> dict[s
     for given, column in (columns or {}).items():
         field = field_name(given)
         if field not in names:
-            raise InputError(f"{shown(given)} is no field; there are {', '.join(names)}", field="columns")
+            raise InputError(
+                f"{shown(given)} is no field that a column may be; there are {', '.join(names)}",
+                field="columns",
+            )
         if not column.strip():
             raise InputError(f"{field} is given no column; name one, or leave it out", field="columns")
         if column in fields:

@@ -98,7 +98,7 @@ quiet_option = partial(option, "-q --quiet", "Do not say what was written to the
 render_option = partial(
     option,
     "--render",
-    "Run the scripts of pages in a browser (honeyguide[render]); auto: only where a page needs them.",
+    "Run the scripts of pages in a browser (needs the extra render); auto: only where a page needs them.",
     default="never",
     type=click.Choice(["never", "auto", "always"]),
 )
@@ -312,7 +312,7 @@ def check_distinct(inputs: Iterable[str | None], outputs: Iterable[str | None]) 
         if file not in (None, STDIN, os.devnull):
             if _place(file) in seen:
                 raise click.UsageError(
-                    f"{shown(file)} is named twice; what is written needs a file of its own."
+                    f"{shown(file)} is named twice; an output needs a file that is neither an input nor another output."
                 )
             seen.add(_place(file))
 

@@ -79,7 +79,9 @@ def _curve(fresh: Freshness, pages: int) -> str:
     if fresh.curve is None:
         return '<p class="soft">The curve is drawn when all URLs are ranked.</p>'
     if not fresh.curve:
-        return '<p class="soft">The curve needs numpy: <code>pip install "honeyguide[simulate]"</code>.</p>'
+        return (
+            '<p class="soft">The curve needs numpy: <code>pip install &quot;numpy&gt;=1.26&quot;</code>.</p>'
+        )
     first, last = math.log(EVERY_DAYS[0]), math.log(EVERY_DAYS[-1])
     places = [(first - math.log(point.every_days)) / (first - last) for point in fresh.curve]
     best = curve_points(zip(places, (point.best for point in fresh.curve), strict=True))

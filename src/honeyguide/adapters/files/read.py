@@ -11,6 +11,7 @@ import glob
 import gzip
 import logging
 import os
+import re
 import sys
 import tempfile
 import zlib
@@ -50,6 +51,7 @@ _KINDS = {
     "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
     "xlsx": SHEET, "xlsm": SHEET, "xls": SHEET, "ods": SHEET,
 }  # fmt: skip
+_ADDRESS = re.compile(r"\w\.\w")
 _DATABASE = b"SQLite format 3\x00"
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"  # how spreadsheets begin, newer and older ones
 
@@ -237,7 +239,7 @@ class NoColumnError(InputError):
         wanted = column or f"{', '.join(usual[:-1])} or {usual[-1]}"
         near = get_close_matches(column or "", known, 1)
         advice = f"; did you mean {near[0]}?" if near else ""
-        if column is None and any("." in name for name in known):  # an address
+        if column is None and any(map(_ADDRESS.search, known)):
             advice = "; if its first row is data, put a row of names above it"
         has = (", ".join(known) or "none")[:500]
         super().__init__(f"has no column {wanted}; it has {has}{advice}", file=name_of(path))

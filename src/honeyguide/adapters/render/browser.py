@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _ANSWERED = frozenset({"script", "xhr", "fetch"})  # images, fonts, media, styles and frames are refused
-_NO_EXTRA = 'rendering needs an extra: pip install "honeyguide[render]"'
+_NO_EXTRA = "rendering needs a library: pip install 'playwright>=1.65'"
 _NO_BROWSER = "rendering needs Chromium: install chromium-headless-shell or chromium, or run playwright install chromium"
 # A request that nobody answers has no name server, no proxy and no UDP.
 _GUARDS = (

@@ -183,10 +183,17 @@ def labels_of(path: str | Path) -> dict[str, Gold]:
     return labels
 
 
-def _need(sites: int, what: str, file: str) -> None:
+def _need(sites: int, what: str, file: str, why: str = "") -> None:
     if sites < LEAST_SITES:
         count = f"{what} of {sites} site{'' if sites == 1 else 's'}"
-        raise InputError(f"has {count}; {LEAST_SITES} are the least, a few dozen are better", file=file)
+        raise InputError(f"has {count}; {LEAST_SITES} are the least, a few dozen are better{why}", file=file)
+
+
+def _why_without_links(record: Record) -> str:
+    """Say why a record has no links: it is of a table, which has no room for them, or something was wrong with the site."""
+    if "candidates" not in record:
+        return "; only JSON lines and Parquet of pick have the links"
+    return f"; {record['site']} is {record['status']}: {record['reason']}"
 
 
 def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
@@ -205,11 +212,12 @@ def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
     loaded = strategy_profile(strategy, profile)
     limit = count_of(cap, "cap", "that of the profile") or loaded.strategies[strategy].cap
     file = str(records) if isinstance(records, str | Path) else "the run"
-    rows = read(file) if isinstance(records, str | Path) else records
+    rows = list(read(file) if isinstance(records, str | Path) else records)
     known = {_key(record["site"]): record for record in rows if record.get("candidates")}
     reached = {key: Picked(key, homepage=_key(record["homepage"])) for key, record in known.items()}
     found = {site: known[picked.site] for site, picked in match_sites(labels, reached).items()}
-    _need(len(found), "links", file)
+    without = next((record for record in rows if not record.get("candidates")), None)
+    _need(len(found), "links", file, "" if without is None else _why_without_links(without))
     plan = loaded.strategies[strategy]
     filters = {rule.id for rules in (loaded.filters, plan.filters) for rule in rules.rules}
     sites = [labelled_site(labels[site], record, filters | _USELESS) for site, record in found.items()]

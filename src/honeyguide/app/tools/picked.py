@@ -220,6 +220,8 @@ def _paid(point: Any) -> str:
 def _fate_lines(explained: Record, record: PickRecord, page: Any) -> Iterator[str]:
     if page is not None:
         yield f"It was selected as number {page['rank']}."
+        for point in (one for one in page["points"] if one not in explained["candidate"]["points"]):
+            yield f"Of the page itself: {point['reason']} ({point['rule']})."
         if page.get("status"):
             title = f", its title is {_quoted(page['title'])}" if page["title"] else ""
             yield f"It was fetched with status {page['status']}{title}; it has {page['text_chars'] or 0:,} characters of text."

@@ -372,7 +372,7 @@ def listed_rows(
     except NoColumnError as error:
         if error.column is not None:
             raise
-        raise InputError(f"{error.what}: name one with --column", file=error.file) from None
+        raise InputError(f"{error.what}; name one of these with --column", file=error.file) from None
 
 
 def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptions) -> str:

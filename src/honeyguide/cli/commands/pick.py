@@ -187,7 +187,7 @@ def _rows(sites: tuple[str, ...], options: _Options) -> list[SiteRow]:
     rows, repeated = listed_rows(sites, options.inputs, options.columns)
     if repeated:
         sites_are = count_of(len(repeated), "site is", "sites are")
-        note(f"{sites_are} repeated and picked once; the first is {shown(repeated[0].text)}")
+        note(f"{sites_are} repeated and picked once; the first repeated one is {shown(repeated[0].text)}")
     return rows
 
 
