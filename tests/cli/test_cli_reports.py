@@ -268,3 +268,14 @@ def test_a_report_tells_of_a_whole_plan(run: Run) -> None:
     assert "-o and --report take a whole plan; leave out --explain." in result.stderr
     result = run("plan", "known.csv", "--report", "known.csv.md", "-o", "known.csv.md", "--format", "csv")
     assert "is named twice" in result.stderr
+
+
+def test_the_command_of_a_report_names_the_column_of_its_list(run: Run, folder: Path) -> None:
+    (folder / "firms.csv").write_text("Name;Web\nAcme;127.0.0.1:9\n", "utf-8")
+    run("pick", "-i", "firms.csv", "--column", "web", "--allow-private", "-q", "--report", "r.md")
+    assert "honeyguide pick -i firms.csv --column web" in (folder / "r.md").read_text("utf-8")
+
+
+def test_an_address_in_place_of_a_file_is_told_what_reads_it(run: Run) -> None:
+    said = "is an address, not a file; honeyguide pick and crawl read addresses"
+    assert run("select", "https://acme.example/").stderr == f"Error: https://acme.example/: {said}\n"

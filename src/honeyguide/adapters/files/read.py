@@ -79,6 +79,8 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         raise _damaged(path) from None
     except OSError as error:
         what = f"cannot be read: {error.strerror or error}; check the path"
+        if isinstance(error, FileNotFoundError) and path.startswith(("http://", "https://")):
+            what = "is an address, not a file; honeyguide pick and crawl read addresses"
         raise InputError(what, file=name_of(path)) from None
 
 

@@ -152,6 +152,7 @@ def _command(sites: tuple[str, ...], options: _Options, choice: _PickChoice) -> 
     """Write the command for a report: what decides about pages, without anything that may be secret."""
     words = ["honeyguide", "pick", *sites[:3], *(["…"] if len(sites) > 3 else [])]
     words += [word for file in options.inputs for word in ("-i", file)]
+    words += [word for column in options.columns.values() for word in ("--column", column)]
     deciding = [one.name for one in fields(choice) if one.name != "timings"]
     return shlex.join([*words, *option_words(choice, deciding)])
 
