@@ -122,7 +122,7 @@ def look(folder: str, chromium: str) -> Iterator[tuple[str, bytes]]:
             page.goto(f"{base}{path}")
             if name == "what-if":
                 page.locator("[data-control='cap::cap']").fill("6")
-                expect(page.locator("[data-trial-status]")).to_contain_text("1 of 1 site changes")
+                expect(page.locator("[data-what-if-status]")).to_contain_text("1 of 1 site changes")
             if name == "live":
                 expect(page.locator("[data-live=state]")).to_contain_text("Stopped")
             yield name, page.screenshot()

@@ -534,7 +534,7 @@ INNER = {
     "adapters.files.answers:_MAX_SITEMAPS", "adapters.files.answers:_MAX_SITES", "adapters.files.answers:_MAX_OUTCOME", "adapters.files.answers:_MAX_MADE",
     # what the studio shows at once, and what it takes: tests/studio
     "app.views.ways_in:MAX_TRIES", "app.views.ways_in:MAX_WAYS", "app.views.ways_in:_MAX_WORDS", "app.views.stores:MAX_RATES", "app.views.stores:MAX_RANKED", "studio.crawls:MAX_RUN", "studio.saving:_MAX_URL", "studio.picks:MAX_FOUND",
-    "studio.picks:MAX_SITES", "studio.shell:MAX_CELL", "studio.server:MAX_BODY", "studio.trial:_MAX_WORDS_CHARS", "app.views.what_if:MAX_MEMORY",
+    "studio.picks:MAX_SITES", "studio.shell:MAX_CELL", "studio.server:MAX_BODY", "studio.what_if:_MAX_WORDS_CHARS", "app.views.what_if:MAX_MEMORY",
     "app.views.what_if:MAX_WORDS", "app.views.stores:MAX_SITES", "app.views.stores:MAX_SUMMARY", "adapters.store.common.browse:MAX_ROWS",
     "adapters.store.common.browse:_MAX_RECORD",
     "adapters.html.rendering.tokens:MAX_TOKENS", "adapters.html.rendering.writer:MAX_INDENT", "adapters.html.content:_MAX_HREF",

@@ -139,7 +139,7 @@ def test_one_weight_changes_picks_and_is_marked(visit: Visit, made: Made) -> Non
     team = page.locator("[data-control='points:kind:team']")
     row = page.locator(".field", has=team)
     team.fill("99")
-    expect(page.locator("[data-trial-status]")).to_have_text("1 of 1 site changes.")
+    expect(page.locator("[data-what-if-status]")).to_have_text("1 of 1 site changes.")
     expect(page.locator("article.changed")).to_contain_text("came")
     expect(page.locator("article.changed a", has_text="/team")).to_have_attribute(
         "href", f"{made.address}team"
@@ -147,11 +147,11 @@ def test_one_weight_changes_picks_and_is_marked(visit: Visit, made: Made) -> Non
     expect(page.locator("#toml")).to_have_value(re.compile('id = "team", points = 99'))
     expect(row).to_have_class(re.compile("is-changed"))
     expect(row).to_contain_text("was 50")
-    expect(page.locator("[data-trial-changes]")).to_contain_text("team 50 → 99")
+    expect(page.locator("[data-what-if-changes]")).to_contain_text("team 50 → 99")
     visit.go("/what-if")  # the studio remembers
     expect(row).to_have_class(re.compile("is-changed"))
     page.get_by_role("button", name="Undo the change of team").first.click()
-    expect(page.locator("[data-trial-status]")).to_have_text("0 of 1 site changes.")
+    expect(page.locator("[data-what-if-status]")).to_have_text("0 of 1 site changes.")
     expect(row).not_to_have_class(re.compile("is-changed"))
     page.get_by_label("Find a rule").fill("certif")
     expect(page.locator("[data-control='points:kind:certifications']")).to_be_visible()
@@ -169,7 +169,7 @@ def test_two_changes_in_quick_succession_both_count(visit: Visit) -> None:
             }
         }"""
     )
-    expect(page.locator("[data-trial-changes] li")).to_have_count(3)
+    expect(page.locator("[data-what-if-changes] li")).to_have_count(3)
     expect(page.locator("#toml")).to_have_value(re.compile("cap = 2"))
     expect(page.locator("#toml")).to_have_value(re.compile('"team", points = 99'))
     expect(page.locator("#toml")).to_have_value(re.compile('"about", points = 1'))
@@ -205,7 +205,7 @@ def test_labels_and_profiles_are_saved_and_nothing_is_replaced_without_a_word(
     visit.go("/what-if")
     page.locator("[data-control='cap::cap']").fill("2")
     expect(page.locator("#toml")).to_have_value(re.compile("cap = 2"))
-    expect(page.locator("[data-trial-figures]")).to_contain_text("before")
+    expect(page.locator("[data-what-if-figures]")).to_contain_text("before")
     page.get_by_label("Save profile as").fill(str(target))
     page.get_by_role("button", name="Save profile").click()
     expect(page.locator("form[data-save=profile]")).to_contain_text("exists already. Nothing was written.")

@@ -57,7 +57,7 @@ _VERDICT = re.compile(
 
 async def runs(sources: Sources, _request: web.Request) -> View:
     """List the runs of the store."""
-    found = await asyncio.to_thread(list_runs, sources.the_store())
+    found = await asyncio.to_thread(list_runs, sources.require_store())
     cells = [
         (
             linked("/crawl/pages", f"Run {run['run']}", run=run["run"]),
@@ -110,7 +110,7 @@ async def pages(sources: Sources, request: web.Request) -> View:
     if chosen not in FILTERS or sort not in SORTS:
         raise InputError(f"filter is one of {', '.join(FILTERS)}; sort is one of {', '.join(SORTS)}")
     query = PageQuery(run, search, chosen, sort, offset, LIMIT, is_exact="all" in asked)
-    found, is_exact = await asyncio.to_thread(list_pages, sources.the_store(), query)
+    found, is_exact = await asyncio.to_thread(list_pages, sources.require_store(), query)
     form = (
         f'<form class="row"><input type="hidden" name="run" value="{run}">'
         f'<label class="wide-field"><span>Search URLs and titles</span> <input type="search" name="search" value="{escape(search)}"></label>'
@@ -169,7 +169,7 @@ async def why(sources: Sources, request: web.Request) -> View:
         return View("Why?", {}, _why_form(), "Crawl", trail=run_trail(run))
     if is_word(url):
         return await _pages_named(sources, url, run)
-    record = await asyncio.to_thread(explain_url, sources.the_store(), url, run, lambda _note: None)
+    record = await asyncio.to_thread(explain_url, sources.require_store(), url, run, lambda _note: None)
     first, *rest = record["sentences"]
     verdict = next((escape(clean(one, 600)) for one in rest if _VERDICT.match(one)), "")
     lead = f'<p class="lead">{outward(first)}<br><b>{verdict}</b></p>'
@@ -181,10 +181,10 @@ async def _pages_named(sources: Sources, word: str, run: int | None) -> View:
     """List the pages whose URL or title has a word, because a word alone is no address."""
     if run is None:
         run = max(
-            (known["run"] for known in await asyncio.to_thread(list_runs, sources.the_store())), default=0
+            (known["run"] for known in await asyncio.to_thread(list_runs, sources.require_store())), default=0
         )
     query = PageQuery(run, word[:200], "all", "newest", 0, LIMIT, is_exact=False)
-    found, _ = await asyncio.to_thread(list_pages, sources.the_store(), query)
+    found, _ = await asyncio.to_thread(list_pages, sources.require_store(), query)
     lead = f'<p class="lead">A word is no address. These pages of run {run} have “{escape(clean(word, 200))}” in URL or title: ask why of one of them.</p>'
     head = ("Page", "Title", "Score", "Relevance", "Status", "Links", "Why")
     cells = [_page_cells(record, run) for record in found]
@@ -247,7 +247,9 @@ def _time_line(record: Record) -> str:
 async def summary(sources: Sources, request: web.Request) -> View:
     """Show the report of a run."""
     run = number_of(request, "run", MAX_RUN)
-    found = await asyncio.to_thread(read_summary, sources.the_store(), run, is_exact="all" in request.query)
+    found = await asyncio.to_thread(
+        read_summary, sources.require_store(), run, is_exact="all" in request.query
+    )
     counts, listed = found.counts, found.pages
     stopped = str(found.run["stopped"] or "not yet")
     data = CrawlReportData(found.run, stopped, counts, listed, (), found.rejected, found.words)
@@ -274,7 +276,7 @@ async def tree(sources: Sources, request: web.Request) -> View:
     """Show a site as a tree, one level at a time, with pages, relevant pages and queue of each branch."""
     run, prefix = number_of(request, "run", MAX_RUN), request.query.get("below", "")[:2_000]
     found, is_exact = await asyncio.to_thread(
-        list_branches, sources.the_store(), run, prefix, is_exact="all" in request.query
+        list_branches, sources.require_store(), run, prefix, is_exact="all" in request.query
     )
     parts = prefix.split("/")
     trail = " / ".join(

@@ -36,7 +36,7 @@ QUIET_S = 30.0  # without news, after which a run may have been killed
 async def live(sources: Sources, request: web.Request) -> View:
     """Show a run while somebody works on it; events keep the figures up to date."""
     run = number_of(request, "run", MAX_RUN)
-    now = await asyncio.to_thread(read_live, sources.the_store(), run)
+    now = await asyncio.to_thread(read_live, sources.require_store(), run)
     if now is None:
         raise InputError(f"there is no run {run}")
     names = {
@@ -112,7 +112,7 @@ def _bins(worths: list[float], share: float) -> str:
 
 async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[Any]:
     """Give the figures of a run, again and again; a stopped run gives them once more and ends."""
-    store, run = sources.the_store(), number_of(request, "run", MAX_RUN)
+    store, run = sources.require_store(), number_of(request, "run", MAX_RUN)
     recent: list[bool] = []
     start = await asyncio.to_thread(read_live, store, run)
     after = max(0, (start.fetched if start else 0) - RECENT)
@@ -125,7 +125,7 @@ async def live_events(sources: Sources, request: web.Request) -> AsyncIterator[A
         rate, before = (now.fetched - before) / passed if passed > 0.1 else 0.0, now.fetched
         last = recent[-200:]
         slow = (
-            await asyncio.to_thread(_panels, sources.the_store(), run)
+            await asyncio.to_thread(_panels, sources.require_store(), run)
             if turn % SLOW == 0 or now.stopped
             else {}
         )

@@ -163,15 +163,15 @@ async def find(sources: Sources, request: web.Request) -> View:
 
 async def ways(sources: Sources, request: web.Request) -> View:
     """Show how to get a page in: single changes of rules with which it is picked."""
-    trial, rows = sources.the_trial(), await records(sources)
+    what_if, rows = sources.require_what_if(), await records(sources)
     place, url = number_of(request, "n", len(rows) - 1), request.query.get("url", "")[:4_000]
     site_name = str(rows[place]["site"])
-    found = await ways_in(trial, site_name, url)
+    found = await ways_in(what_if, site_name, url)
     page = next((one for one in objects(rows[place], "candidates") if one.get("url") == url), {})
     items = "".join(_way(way, rows[place]["homepage"]) for way in found)
     there = linked("/what-if", "What if")
     none = f'<div class="empty"><p>No single change gets it in. First remove what rejected it in {there}, and come back: changes are tried on top of yours.</p></div>'
-    if await _is_in(trial, site_name, url):
+    if await _is_in(what_if, site_name, url):
         none = f'<div class="empty"><p>Your unsaved changes in {there} already get it in. Save them there, or undo them.</p></div>'
     fate = _outcome(rows[place], page, place, sources, asks=False)
     body = (
@@ -183,8 +183,8 @@ async def ways(sources: Sources, request: web.Request) -> View:
     return View("How to get a page in", [way._asdict() for way in found], body, "Pick", trail=trail)
 
 
-async def _is_in(trial: WhatIf, site_name: str, url: str) -> bool:
-    return any(one["url"] == url for one in (await trial.record(site_name))["selected"])
+async def _is_in(what_if: WhatIf, site_name: str, url: str) -> bool:
+    return any(one["url"] == url for one in (await what_if.record(site_name))["selected"])
 
 
 def _intro(count: int) -> str:
@@ -223,8 +223,8 @@ async def records(sources: Sources) -> list[Record]:
     elif sources.rows is None:
         if sources.what_if is None:
             raise InputError(_NO_PICKS)
-        trial = sources.what_if
-        sources.rows = [_smaller(await trial.record_before(site)) for site in trial.sites[:MAX_SITES]]
+        what_if = sources.what_if
+        sources.rows = [_smaller(await what_if.record_before(site)) for site in what_if.sites[:MAX_SITES]]
     return sources.rows
 
 
@@ -302,8 +302,8 @@ async def site(sources: Sources, request: web.Request) -> View:
 
 def _untried(sources: Sources) -> str:
     """Say that the picks shown are those of the file, if What if has changes."""
-    trial = sources.what_if
-    if trial is None or trial.text == trial.unchanged:
+    what_if = sources.what_if
+    if what_if is None or what_if.text == what_if.unchanged:
         return ""
     there = linked("/what-if", "What if")
     return f'<p class="box">These picks are without your changes in {there}, which shows what they would change.</p>'

@@ -28,7 +28,7 @@ TOP = 500  # URLs of a plan that are listed
 
 async def due(sources: Sources, request: web.Request) -> View:
     """Show the plan of the store: the best first, each with its reasons."""
-    seen = await asyncio.to_thread(read_plan, sources.the_store(), TOP, is_exact="all" in request.query)
+    seen = await asyncio.to_thread(read_plan, sources.require_store(), TOP, is_exact="all" in request.query)
     plan, fresh = seen.plan, seen.fresh
     found = [plan_record(entry) for entry in plan.entries]
     cells = [

@@ -39,10 +39,10 @@ def label_buttons(site_name: str, url: str, known: Any) -> str:
 
 def label_bar(sources: Sources) -> str:
     """Write the bar that says where labels are, and saves them."""
-    trial = sources.the_trial()
+    what_if = sources.require_what_if()
     return (
         f'<div class="box save-bar" data-labels><p role="status" data-label-status>{escape(labels_said(sources))}</p>'
-        f"{save_form('labels', 'labels.jsonl', is_off=not trial.labels)}</div>"
+        f"{save_form('labels', 'labels.jsonl', is_off=not what_if.labels)}</div>"
     )
 
 
@@ -56,54 +56,54 @@ def save_form(what: str, path: str, *, is_off: bool = False) -> str:
 
 def labels_said(sources: Sources) -> str:
     """Say how many pages are labelled, and where their labels are."""
-    trial = sources.the_trial()
-    count = sum(map(len, trial.labels.values()))
+    what_if = sources.require_what_if()
+    count = sum(map(len, what_if.labels.values()))
     if not count:
         return "No page is labelled yet. Label pages as wanted, fine or junk to measure what a change of rules is worth."
-    said = (
-        f"{noun(count, 'page')} of {noun(len(trial.labels), 'site')} {'is' if count == 1 else 'are'} labelled"
-    )
-    if sources.saved.get("labels") == _lines(trial):
+    said = f"{noun(count, 'page')} of {noun(len(what_if.labels), 'site')} {'is' if count == 1 else 'are'} labelled"
+    if sources.saved.get("labels") == _lines(what_if):
         return f"{said}, and saved."
     return f"{said}. The labels are only in this studio until you save them."
 
 
 def unsaved(sources: Sources) -> str:
     """Say what would be lost if the studio ended now; nothing if all is saved."""
-    trial = sources.what_if
-    if trial is None:
+    what_if = sources.what_if
+    if what_if is None:
         return ""
-    lines, count = _lines(trial), sum(map(len, trial.labels.values()))
+    lines, count = _lines(what_if), sum(map(len, what_if.labels.values()))
     lost = [noun(count, "label")] if lines and sources.saved.get("labels") != lines else []
-    lost += ["a changed profile"] if trial.text not in (trial.unchanged, sources.saved.get("profile")) else []
+    lost += (
+        ["a changed profile"] if what_if.text not in (what_if.unchanged, sources.saved.get("profile")) else []
+    )
     return " and ".join(lost)
 
 
-def _lines(trial: WhatIf) -> str:
-    return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in trial.label_records())
+def _lines(what_if: WhatIf) -> str:
+    return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in what_if.label_records())
 
 
 async def set_label(sources: Sources, sent: Any) -> Any:
     """Say what a page is."""
-    trial = sources.the_trial()
+    what_if = sources.require_what_if()
     site, url, label = (sent.get(name) for name in ("site", "url", "label"))
     are_texts = isinstance(site, str) and isinstance(url, str) and isinstance(label, str)
-    if not are_texts or site not in trial.sites or len(url) > _MAX_URL:
+    if not are_texts or site not in what_if.sites or len(url) > _MAX_URL:
         raise InputError("a label needs a site of the studio, a url and a label")
-    trial.label(site, url, label)
+    what_if.label(site, url, label)
     return {
-        "label": trial.labels.get(site, {}).get(url, ""),
-        "sites": len(trial.labels),
+        "label": what_if.labels.get(site, {}).get(url, ""),
+        "sites": len(what_if.labels),
         "said": labels_said(sources),
     }
 
 
 async def save(sources: Sources, sent: Any) -> Any:
     """Write the profile, or the labels, to the file that the user names; a file that exists is replaced only if the user says so."""
-    trial, what, path = sources.the_trial(), sent.get("what"), sent.get("path")
+    what_if, what, path = sources.require_what_if(), sent.get("what"), sent.get("path")
     if what not in _ENDS or not isinstance(path, str) or not path.endswith(_ENDS[what]) or "\0" in path:
         raise InputError("name a file that ends in .toml for a profile, in .jsonl for labels")
-    content = trial.text if what == "profile" else _lines(trial)
+    content = what_if.text if what == "profile" else _lines(what_if)
     if not content:
         raise InputError("no page is labelled yet")
     target, replaces = Path(path).absolute(), sent.get("replace") is True  # noqa: ASYNC240 - of one name

@@ -20,7 +20,7 @@ from aiohttp import web
 
 from honeyguide.errors import HoneyguideError
 from honeyguide.report.html import style_sheet
-from honeyguide.studio import crawls, live, picks, plans, saving, trial
+from honeyguide.studio import crawls, live, picks, plans, saving, what_if
 from honeyguide.studio.shell import LOGO, View, failure, page
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ VIEWS: dict[str, Draw] = {
     "/pick/site": picks.site,
     "/pick/find": picks.find,
     "/pick/ways": picks.ways,
-    "/what-if": trial.controls,
+    "/what-if": what_if.controls,
     "/crawl": crawls.runs,
     "/crawl/pages": crawls.pages,
     "/crawl/summary": crawls.summary,
@@ -63,11 +63,11 @@ VIEWS: dict[str, Draw] = {
     "/plan": plans.due,
 }
 EVENTS: dict[str, Callable[[Sources, web.Request], AsyncIterator[Any]]] = {
-    "/what-if/events": trial.changes,
+    "/what-if/events": what_if.changes,
     "/crawl/live/events": live.live_events,
 }
 POSTS: dict[str, Callable[[Sources, Any], Awaitable[Any]]] = {
-    "/what-if/profile": trial.set_profile,
+    "/what-if/profile": what_if.set_profile,
     "/what-if/label": saving.set_label,
     "/what-if/save": saving.save,
 }

@@ -67,13 +67,13 @@ class Sources:
     rows: list[Record] | None = None  # of the picks file, read when they are first looked at
     saved: dict[str, str] = field(default_factory=dict)  # the profile and the labels as they were saved last
 
-    def the_store(self) -> str:
+    def require_store(self) -> str:
         """Give the store, or say how to get one."""
         if self.store is None:
             raise InputError("this view needs --store FILE, a store of crawls; start the studio with it")
         return self.store
 
-    def the_trial(self) -> WhatIf:
+    def require_what_if(self) -> WhatIf:
         """Give the kept pick, or say how to get one."""
         if self.what_if is None:
             raise InputError(

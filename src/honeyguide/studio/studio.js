@@ -166,11 +166,11 @@ for (const button of all("button[data-try]")) {
   });
 }
 
-const trial = one("[data-trial]");
+const whatIf = one("[data-what-if]");
 let running = null;
 let waiting = null; // a field that was changed and is not sent yet, with its timer
 let sent = Promise.resolve(); // changes are sent one after the other, so that none is lost
-let version = trial ? Number(trial.dataset.trial) : 0;
+let version = whatIf ? Number(whatIf.dataset.whatIf) : 0;
 
 // Line numbers beside the text; the lines of mistakes are marked.
 function number(wrong = []) {
@@ -227,7 +227,7 @@ function mark() {
     chip.append(isNumber ? `${name} ${was} → ${field.value}` : `words of ${name}`, back(field, "×", undo));
     chips.push(chip);
   }
-  one("[data-trial-changes]").replaceChildren(...chips);
+  one("[data-what-if-changes]").replaceChildren(...chips);
 }
 
 function show(answer) {
@@ -256,10 +256,10 @@ function show(answer) {
 }
 
 function refresh() {
-  if (!trial || !version) return;
+  if (!whatIf || !version) return;
   if (running) running.close();
-  const sites = one("[data-trial-sites]");
-  const status = one("[data-trial-status]");
+  const sites = one("[data-what-if-sites]");
+  const status = one("[data-what-if-status]");
   const inView = all("h3", sites).slice(0, 20).map((head) => head.textContent);
   const found = [];
   status.textContent = "Picking again…";
@@ -269,7 +269,7 @@ function refresh() {
     else if (value.finished) {
       sites.innerHTML = found.join("") || '<div class="empty"><p>No pick of any site changes.</p></div>';
       sites.setAttribute("aria-busy", "false");
-      one("[data-trial-figures]").innerHTML = value.html;
+      one("[data-what-if-figures]").innerHTML = value.html;
       status.textContent = `${value.changed} of ${value.of} ${value.of === 1 ? "site changes" : "sites change"}.`;
     } else {
       found.push(...value.html);
@@ -285,13 +285,13 @@ function send(field) {
   if (isNumber && !Number.isFinite(field.valueAsNumber)) return;
   const value = isNumber ? field.valueAsNumber : field.value.split("\n");
   const change = field.id === "toml" ? { toml: field.value } : { key: field.dataset.control, value };
-  const lost = () => (one("[data-trial-status]").textContent = "The studio does not answer: was it ended?");
+  const lost = () => (one("[data-what-if-status]").textContent = "The studio does not answer: was it ended?");
   sent = sent.then(async () => show(await post("/what-if/profile", change))).catch(lost);
 }
 
-if (trial) {
+if (whatIf) {
   const text = one("#toml");
-  trial.addEventListener("input", (event) => {
+  whatIf.addEventListener("input", (event) => {
     const field = event.target;
     if (!field.matches("[data-control], #toml")) return;
     if (field === text) number();
@@ -303,7 +303,7 @@ if (trial) {
   text.addEventListener("scroll", () => (one(".gutter").scrollTop = text.scrollTop));
   one("[data-find-control]").addEventListener("input", (event) => {
     const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const row of all(".field", trial)) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    for (const row of all(".field", whatIf)) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
     for (const group of all(".controls details")) {
       group.hidden = !one(".field:not([hidden])", group);
       if (words.length) group.open = true;

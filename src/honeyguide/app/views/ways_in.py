@@ -39,20 +39,20 @@ class Way(NamedTuple):
     others: list[Record]
 
 
-async def ways_in(trial: WhatIf, site: str, url: str) -> list[Way]:
+async def ways_in(what_if: WhatIf, site: str, url: str) -> list[Way]:
     """Try what may get a page in, by the profile as it is tried now; the smallest changes of each kind that do."""
-    before = await trial.record(site)
+    before = await what_if.record(site)
     page = next((one for one in before["candidates"] if one["url"] == url), None)
     if page is None:
         raise InputError("no link of the homepage leads to this page, so no rule can pick it", field="url")
     ways: list[Way] = []
     if any(one["url"] == url for one in before["selected"]):
         return ways  # every change would seem to help
-    for control, value, words in islice(_tries(trial.controls(), page, before["selected"]), MAX_TRIES):
+    for control, value, words in islice(_tries(what_if.controls(), page, before["selected"]), MAX_TRIES):
         if any(way.key == control.key for way in ways):
             continue  # a smaller change of this control does
         try:
-            record = await trial.record_with(site, control.key, value)
+            record = await what_if.record_with(site, control.key, value)
         except ConfigError:
             continue
         if any(one["url"] == url for one in record["selected"]):

@@ -41,28 +41,28 @@ EVERY_S = 0.1  # between two events: each costs the browser a drawing
 
 async def controls(sources: Sources, _request: web.Request) -> View:
     """Show the controls, the profile as text, and the place where changed sites appear."""
-    trial = sources.the_trial()
-    listed, was = await asyncio.to_thread(lambda: (trial.controls(), trial.first_values()))
+    what_if = sources.require_what_if()
+    listed, was = await asyncio.to_thread(lambda: (what_if.controls(), what_if.first_values()))
     groups = groupby(listed, lambda one: (one.kind, one.place))
     left = "".join(_group(kind, place, list(found), was) for (kind, place), found in groups)
-    of = noun(len(trial.sites), "kept site")
-    body = f"""<p class="lead">Change a rule of <b>{escape(trial.parent)}</b>: the picks of {of} are made again at once, without a request.</p>
-<div class="trial" data-trial="{trial.version}">
+    of = noun(len(what_if.sites), "kept site")
+    body = f"""<p class="lead">Change a rule of <b>{escape(what_if.parent)}</b>: the picks of {of} are made again at once, without a request.</p>
+<div class="what-if" data-what-if="{what_if.version}">
 <section class="box headline" aria-label="What changes">
-<p class="big" role="status" data-trial-status>Nothing was changed yet.</p>
-<ul class="chips" data-trial-changes aria-label="Your changes"></ul>
-<p class="actions"><a class="button narrow-only" href="#changes">See the sites</a><button type="button" data-undo="{escape(trial.unchanged)}" disabled>Undo all changes</button></p>
+<p class="big" role="status" data-what-if-status>Nothing was changed yet.</p>
+<ul class="chips" data-what-if-changes aria-label="Your changes"></ul>
+<p class="actions"><a class="button narrow-only" href="#changes">See the sites</a><button type="button" data-undo="{escape(what_if.unchanged)}" disabled>Undo all changes</button></p>
 </section>
 <form class="controls" autocomplete="off" aria-label="Rules"><h2>Rules</h2><input type="search" data-find-control aria-label="Find a rule" placeholder="Find a rule">{left}</form>
 <section class="changes" id="changes" aria-label="Sites that change"><h2>Sites that change</h2>
-<div data-trial-figures></div><div data-trial-sites><div class="empty"><p>Change a number or a word in the rules: the sites whose picks change appear here, with what went and what came.</p></div></div></section>
+<div data-what-if-figures></div><div data-what-if-sites><div class="empty"><p>Change a number or a word in the rules: the sites whose picks change appear here, with what went and what came.</p></div></div></section>
 <section class="profile" aria-label="Profile and labels"><h2><label for="toml">The profile as TOML</label></h2>
-<div class="code"><div class="gutter" aria-hidden="true"></div><textarea id="toml" name="toml" rows="14" wrap="off" spellcheck="false" aria-describedby="problems">{escape(trial.text)}</textarea></div>
+<div class="code"><div class="gutter" aria-hidden="true"></div><textarea id="toml" name="toml" rows="14" wrap="off" spellcheck="false" aria-describedby="problems">{escape(what_if.text)}</textarea></div>
 <div id="problems" role="alert"></div>
 {save_form("profile", "mine.toml")}
 <h2>Labels</h2>{label_bar(sources)}</section>
 </div>"""
-    data = {"toml": trial.text, "controls": [one._asdict() for one in listed], "sites": trial.sites}
+    data = {"toml": what_if.text, "controls": [one._asdict() for one in listed], "sites": what_if.sites}
     return View("What if", data, body, "What if")
 
 
@@ -93,12 +93,12 @@ def _field(control: Control, was: Any) -> str:
 
 async def set_profile(sources: Sources, sent: Any) -> Any:
     """Try another text, or one control with another value; gives both in step, or what is wrong, with its line."""
-    trial = sources.the_trial()
+    what_if = sources.require_what_if()
     if isinstance(sent.get("toml"), str):
-        problems = await asyncio.to_thread(trial.change, sent["toml"])
+        problems = await asyncio.to_thread(what_if.change, sent["toml"])
     else:
-        problems = await asyncio.to_thread(trial.set, str(sent.get("key")), _value(sent.get("value")))
-    return _state(trial, problems)
+        problems = await asyncio.to_thread(what_if.set, str(sent.get("key")), _value(sent.get("value")))
+    return _state(what_if, problems)
 
 
 def _value(value: Any) -> float | list[str]:
@@ -113,11 +113,11 @@ def _value(value: Any) -> float | list[str]:
     raise InputError("the value should be a number below 1,000,000, or a list of words")
 
 
-def _state(trial: WhatIf, problems: list[TextProblem]) -> Any:
-    values = {one.key: one.value for one in trial.controls()}
+def _state(what_if: WhatIf, problems: list[TextProblem]) -> Any:
+    values = {one.key: one.value for one in what_if.controls()}
     return {
-        "toml": trial.text,
-        "version": trial.version,
+        "toml": what_if.text,
+        "version": what_if.version,
         "controls": values,
         "problems": [problem._asdict() for problem in problems],
     }
@@ -125,21 +125,21 @@ def _state(trial: WhatIf, problems: list[TextProblem]) -> Any:
 
 async def changes(sources: Sources, request: web.Request) -> AsyncIterator[Any]:
     """Give each site whose picks change, those in view first; ends early when the profile changes again."""
-    trial = sources.the_trial()
-    version, seen = trial.version, set(request.query.get("first", "").split("\n"))
-    sites = sorted(trial.sites, key=lambda site: site not in seen)
-    places = {site: place for place, site in enumerate(trial.sites)}
+    what_if = sources.require_what_if()
+    version, seen = what_if.version, set(request.query.get("first", "").split("\n"))
+    sites = sorted(what_if.sites, key=lambda site: site not in seen)
+    places = {site: place for place, site in enumerate(what_if.sites)}
     before, now, changed, drawn, listed, since = [], [], 0, [], [], 0.0
     for done, site in enumerate(sites, 1):
-        old, new, found = await trial.compare(site)
-        if trial.version != version:
+        old, new, found = await what_if.compare(site)
+        if what_if.version != version:
             return
         before.append((site, old))
         now.append((site, new))
         if found:
             changed += 1
             listed += found
-            drawn.append(_changed(trial, site, found, places[site]))
+            drawn.append(_changed(what_if, site, found, places[site]))
         if time.monotonic() - since > EVERY_S or done == len(sites):
             since = time.monotonic()
             yield {"done": done, "of": len(sites), "changed": changed, "changes": listed, "html": drawn}
@@ -149,12 +149,12 @@ async def changes(sources: Sources, request: web.Request) -> AsyncIterator[Any]:
         "finished": True,
         "of": len(sites),
         "changed": changed,
-        "html": _figures(trial.figures(before), trial.figures(now), len(trial.labels)),
+        "html": _figures(what_if.figures(before), what_if.figures(now), len(what_if.labels)),
     }
 
 
-def _changed(trial: WhatIf, site: str, found: list[Record], place: int) -> str:
-    known = trial.labels.get(site, {})
+def _changed(what_if: WhatIf, site: str, found: list[Record], place: int) -> str:
+    known = what_if.labels.get(site, {})
     signs = {"entered": ("+ came", "good"), "left": ("− went", "bad")}
     rows = []
     for one in found:
