@@ -24,11 +24,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.files.read import need_parquet
-from honeyguide.adapters.output.tables import PICK_COLUMNS, write_table
+from honeyguide.adapters.output.tables import PICK_COLUMNS, are_names, needed_columns, write_table
 from honeyguide.adapters.output.write import MAX_LINE_BYTES, PART, RecordFile
 from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.records import csv_cell, json_line, text_of_cell
-from honeyguide.core.records.fields import SCHEMA, PickOptions, PickRecord, fields
+from honeyguide.core.records.fields import SCHEMA, PickOptions, PickRecord, fields, needed_fields
 from honeyguide.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -326,6 +326,7 @@ _LINE_OPENING = b'{"schema": %d, "site": ' % SCHEMA  # how the line of a pick be
 _VALUES = {"": None, "true": True, "false": False}  # what cells stand for
 _NUMBER = re.compile(r"[0-9]{1,9}\Z")
 _SETTINGS = ("strategy", "profile_hash")
+_NEEDED = needed_columns(PickRecord)
 
 
 class FinishedSites(NamedTuple):
@@ -376,11 +377,10 @@ def first_fields(line: str) -> Record:
 def _csv_back(path: Path) -> Iterator[Record]:
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.DictReader(file)
-        if not set(PICK_COLUMNS) <= set(reader.fieldnames or ()):
+        there = [name for name in PICK_COLUMNS if name in (reader.fieldnames or ())]
+        if not set(there) >= _NEEDED:
             raise ValueError(path)
-        yield from _first_rows(
-            {name: text_of_cell(row[name] or "") for name in PICK_COLUMNS} for row in reader
-        )
+        yield from _first_rows({name: text_of_cell(row[name] or "") for name in there} for row in reader)
 
 
 def _xlsx_back(path: Path) -> Iterator[Record]:
@@ -393,7 +393,9 @@ def _first_rows(rows: Iterable[dict[str, str]]) -> Iterator[Record]:
 
 
 def _csv_fields(row: dict[str, str]) -> Record:
-    cells = {name: row[f"options_{name}"] for name in fields(PickOptions)}
+    if not row.keys() >= _NEEDED:
+        raise ValueError(row["site"])
+    cells = {name: row[cell] for name in fields(PickOptions) if (cell := f"options_{name}") in row}
     options = {
         name: _VALUES.get(cell, int(cell) if _NUMBER.match(cell) else cell) for name, cell in cells.items()
     }
@@ -404,7 +406,7 @@ def _parquet_back(path: Path) -> Iterable[Record]:
     import polars as pl
 
     try:
-        if list(pl.read_parquet_schema(path)) != list(fields(PickRecord)):
+        if not are_names(pl.read_parquet_schema(path), fields(PickRecord), needed_fields(PickRecord)):
             raise ValueError(path)
         return pl.read_parquet(path, columns=["site", "status", *_SETTINGS, "options"]).to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

@@ -27,11 +27,12 @@ from honeyguide.core.records.fields import (
     columns,
     fields,
     known,
+    needed_fields,
 )
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -115,39 +116,64 @@ def _value_rows(record: Record, kind: Any, own: Sequence[str]) -> Iterator[list[
 
 def check_table(path: Path, format_: str, kind: Any) -> None:
     """Reject a file that cannot be written, or that holds something other than these records."""
-    names = column_names(kind)
     if format_ == "parquet":
         need_parquet(str(path))
-        check_replaceable(path, lambda _: has_schema(str(path), parquet_schema(kind, *CONTENT), CONTENT))
+        check_replaceable(path, lambda _: has_schema(str(path), kind))
     elif format_ == "xlsx":
-        check_replaceable(path, lambda _: _has_sheet(path, names))
+        check_replaceable(path, lambda _: _has_sheet(path, kind))
     else:
-        check_replaceable(path, lambda head: has_columns(head, names, columns(kind, *_NO_CELLS)))
+        check_replaceable(path, lambda head: _begins_as(kind, head))
 
 
-def _has_sheet(path: Path, names: Sequence[str]) -> bool:
-    """Tell whether a file is a spreadsheet with these columns, or with none."""
+def _has_sheet(path: Path, kind: Any) -> bool:
+    """Tell whether a file is a spreadsheet with the columns of a record, or with none."""
     try:
         first = next(read_xlsx(path), None)
     except ValueError:
         return False
-    return first is None or tuple(first) == tuple(names)
+    return first is None or are_names(first, column_names(kind), needed_columns(kind))
 
 
-def has_columns(head: bytes, names: Sequence[str], keys: Sequence[str]) -> bool:
-    """Tell whether a file begins as records do: as CSV with these columns, or as JSON lines with these keys; more may follow.
+def _begins_as(kind: Any, head: bytes) -> bool:
+    """Tell whether a file begins as these records do, as CSV or as JSON lines.
 
-    >>> has_columns(b'{"schema": 2, "rank": 1, "url": "https://a.example/"}', ("rank",), ("schema", "rank"))
-    True
+    >>> from honeyguide.core.records.fields import ReplacedPage
+    >>> [_begins_as(ReplacedPage, head) for head in (b'{"url": "x", "reason": "y", "by": null}', b'url,reason', b'url,reason,by')]
+    [True, False, True]
     """
     line = head.split(b"\n", 1)[0]
-    if line.strip() == ",".join(names).encode():
-        return True
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(record, dict) and tuple(record)[: len(keys)] == tuple(keys)
+        header = line.decode("utf-8", "replace").strip().split(",")
+        return are_names(header, column_names(kind), needed_columns(kind))
+    return isinstance(record, dict) and are_names(record, fields(kind), needed_fields(kind))
+
+
+def are_names(found: Iterable[str], names: Iterable[str], needed: Collection[str]) -> bool:
+    """Tell whether a file has these names in order, of which an earlier version may lack all that are not `needed`.
+
+    >>> [are_names(found, ["url", "new", "status"], {"url", "status"}) for found in (["url", "status"], ["url", "new"])]
+    [True, False]
+    """
+    there = list(found)
+    return there == [name for name in names if name in there or name in needed]
+
+
+def needed_columns(kind: Any) -> frozenset[str]:
+    """Name the columns that every version writes: what a version adds is `NotRequired`.
+
+    >>> {*PICK_COLUMNS} - needed_columns(PickRecord)
+    {'elapsed_s'}
+    """
+    needed = needed_fields(kind)
+    if kind is not PickRecord:
+        return frozenset(column for column in column_names(kind) if column.partition(".")[0] in needed)
+    parts = {"selected": needed_fields(SelectedRecord), "options": needed_fields(PickOptions)}
+    cells = zip(PICK_COLUMNS, _PICK_CELLS, strict=True)
+    return frozenset(
+        column for column, (name, part) in cells if name in needed and part in parts.get(name, (part,))
+    )
 
 
 def write_table(
@@ -270,15 +296,33 @@ def encodable(value: Any) -> Any:
     return [encodable(item) for item in value] if isinstance(value, list) else value
 
 
-def has_schema(file: str, schema: Schema, besides: Sequence[str] = ()) -> bool:
-    """Tell whether a file is Parquet with exactly these columns and types; it may have columns `besides`."""
+def has_schema(file: str, kind: Any) -> bool:
+    """Tell whether a file is Parquet with the columns and types of a record; fields that are `NotRequired` may be missing."""
     import polars as pl
 
     try:
-        found = pl.read_parquet_schema(file)
-        return {name: kind for name, kind in found.items() if name not in besides} == dict(schema)
+        return _are_fields(pl.read_parquet_schema(file), kind)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         return False
+
+
+def _are_fields(found: Mapping[str, Any], kind: Any) -> bool:
+    hints = fields(kind)
+    return are_names(found, hints, needed_fields(kind)) and all(
+        _has_type(found[name], hints[name]) for name in found
+    )
+
+
+def _has_type(found: Any, hint: Any) -> bool:
+    import polars as pl
+
+    part = known(hint)
+    if get_origin(part) is list:
+        return isinstance(found, pl.List) and _has_type(found.inner, get_args(part)[0])
+    if is_typeddict(part):
+        inner = {one.name: one.dtype for one in found.fields} if isinstance(found, pl.Struct) else {}
+        return _are_fields(inner, part)
+    return bool(found == _type(hint))
 
 
 def first_rows(file: str, columns: Sequence[str], limit: int) -> list[tuple[Any, ...]]:

@@ -315,6 +315,15 @@ def fields(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
+def needed_fields(kind: Any) -> set[str]:
+    """Name the fields that every version of a record has: all but those that are `NotRequired`.
+
+    >>> set(fields(KeywordEvidence)) - needed_fields(KeywordEvidence)
+    set()
+    """
+    return {name for name, hint in fields(kind).items() if get_origin(hint) is not NotRequired}
+
+
 def known(hint: Any) -> Any:
     """Give the type of a value that is there and not null.
 
