@@ -60,7 +60,7 @@ def test_values_have_their_types() -> None:
     assert all(is_record(page, PageRecord) for page in pages)
     assert not is_record({**pages[0], "depth": "1"}, PageRecord)
     assert not is_record({**pages[0], "links": [{}]}, PageRecord)
-    assert not is_record({name: pages[0][name] for name in list(pages[0])[:-2]}, PageRecord)
+    assert not is_record({name: pages[0][name] for name in pages[0] if name != "duplicate_of"}, PageRecord)
 
 
 @pytest.mark.parametrize("kind", RECORDS)
