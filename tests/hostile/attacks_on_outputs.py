@@ -180,6 +180,12 @@ def sighting_chars(over: int, _limit: int) -> None:
     assert max(len(seen.anchor) for _, seen in _found(store, "/a")[1]) <= over
 
 
+def robots_chars(over: int, _limit: int) -> None:
+    said = b"<meta name=robots content=" + b"x" * (over + 1) + b">"
+    records, _, _ = crawl({HOME.text: said + linking()})
+    assert len(records[0]["robots"]) <= over
+
+
 def command_chars(over: int, _limit: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder, "h.db"))

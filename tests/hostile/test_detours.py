@@ -148,7 +148,7 @@ def test_a_rest_that_cannot_be_read_grows_by_our_own_rule(asked: str) -> None:
 def test_hosts_that_all_ask_for_rest_are_not_looked_through_for_each_new_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(polite, "_KEPT_HOSTS", 8)
+    monkeypatch.setattr(polite, "_MAX_HOSTS", 8)
     looked = 0
 
     class Counted(dict[str, object]):
@@ -170,8 +170,8 @@ def test_hosts_that_all_ask_for_rest_are_not_looked_through_for_each_new_one(
 
 
 def test_what_is_remembered_of_robots_txt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert polite._KEPT_ROBOTS == 1_000  # noqa: SLF001 - the bound
-    monkeypatch.setattr(polite, "_KEPT_ROBOTS", 8)
+    assert polite._MAX_ROBOTS == 1_000  # noqa: SLF001 - the bound
+    monkeypatch.setattr(polite, "_MAX_ROBOTS", 8)
 
     async def run() -> int:
         world = World(status(404))
@@ -184,8 +184,8 @@ def test_what_is_remembered_of_robots_txt_is_bounded(monkeypatch: pytest.MonkeyP
 
 def test_robots_txt_files_are_remembered_up_to_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of hostile sites are forgotten first: a small file is not asked for again because of them."""
-    assert polite._KEPT_ROBOTS_BYTES == 32 * 2**20  # noqa: SLF001 - the bound
-    monkeypatch.setattr(polite, "_KEPT_ROBOTS_BYTES", 10_000)
+    assert polite._MAX_ROBOTS_BYTES == 32 * 2**20  # noqa: SLF001 - the bound
+    monkeypatch.setattr(polite, "_MAX_ROBOTS_BYTES", 10_000)
 
     def answer(url: Url, _nth: int) -> Fetched:
         body = b"User-agent: *\nDisallow: /no\n" + b"#" * (3_000 if url.host.startswith("h") else 0)
@@ -202,8 +202,8 @@ def test_robots_txt_files_are_remembered_up_to_so_many_bytes(monkeypatch: pytest
 
 
 def test_too_many_and_too_large_robots_txt_are_forgotten_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polite, "_KEPT_ROBOTS", 3)
-    monkeypatch.setattr(polite, "_KEPT_ROBOTS_BYTES", 350)
+    monkeypatch.setattr(polite, "_MAX_ROBOTS", 3)
+    monkeypatch.setattr(polite, "_MAX_ROBOTS_BYTES", 350)
     sizes = dict(zip("abcd", (100, 100, 100, 5_000), strict=True))
 
     async def run() -> list[str]:

@@ -115,13 +115,13 @@ LIMITS = [
         sites.all_header_bytes,
     ),
     Limit(
-        "bodies that are read at once",
+        "bodies read at once",
         "16,777,216 bytes",
         "adapters.http.body:MAX_READING_BYTES",
         sites.reading_bytes,
     ),
     Limit(
-        "bodies that wait in memory",
+        "bodies waiting in memory",
         "16,777,216 bytes",
         "jobs.results:MAX_HELD_BYTES",
         sites.waiting_bytes,
@@ -131,10 +131,10 @@ LIMITS = [
     Limit(
         "page that sends its readers elsewhere",
         "65,536 bytes",
-        "adapters.html.page:FORWARD_BYTES",
+        "adapters.html.page:MAX_FORWARD_BYTES",
         sites.forward_bytes,
     ),
-    Limit("redirects of robots.txt", "5", "jobs.politeness:_ROBOTS_REDIRECTS", sites.robots_redirects),
+    Limit("redirects of robots.txt", "5", "jobs.politeness:_MAX_ROBOTS_REDIRECTS", sites.robots_redirects),
     Limit("head of a page", "65,536 bytes", "adapters.http.body:CUTS[HEAD]", sites.head_bytes),
     Limit("robots.txt", "512,000 bytes", "adapters.http.body:CUTS[START]", sites.robots_bytes),
     Limit(
@@ -178,7 +178,7 @@ LIMITS = [
     Limit("sitemaps of a pick", "5", "jobs.pick:MAX_SITEMAPS", sites.pick_sitemaps),
     Limit("pages of the sitemaps of a pick", "5,000", "jobs.pick:MAX_LISTED_PAGES", sites.pick_listed_pages),
     Limit("candidates from sitemaps", "200", "jobs.homepage:MAX_LISTED", sites.pick_listed),
-    Limit("heads of a site", "30", "jobs.pick:HEADS_AT_MOST", sites.heads),
+    Limit("heads of a site", "30", "jobs.pick:MAX_HEADS", sites.heads),
     Limit("pages in place of dead and empty ones", "30", "jobs.pick:MAX_REPLACING", sites.replacing),
     Limit(
         "markup of a page", "10,485,760 bytes", "adapters.html.guards:MAX_BYTES", sites.markup_bytes, 300_000
@@ -191,7 +191,7 @@ LIMITS = [
     Limit(
         "versions of a page in other languages (hreflang)",
         "300",
-        "adapters.html.page:_MOST_VERSIONS",
+        "adapters.html.page:_MAX_VERSIONS",
         sites.versions,
     ),
     Limit(
@@ -226,7 +226,7 @@ LIMITS = [
     Limit("description", "2,000 characters", "adapters.html.page:MAX_DESCRIPTION", sites.description_chars),
     Limit("headings of a page", "500", "adapters.html.walk:MAX_HEADINGS", sites.headings),
     Limit(
-        "markup that content is read from",
+        "markup read for content",
         "2,097,152 bytes",
         "adapters.html.content:MAX_HTML_BYTES",
         sites.content_html,
@@ -344,7 +344,7 @@ LIMITS = [
         50,
     ),
     Limit(
-        "URLs of a plan that are compared, row by row",
+        "URLs of a plan compared row by row",
         "1,000,000",
         "core.recrawl.ranking:MAX_REMEMBERED",
         files.compared_urls,
@@ -373,7 +373,7 @@ LIMITS = [
         100,
     ),
     Limit(
-        "pages that a policy without a formula values in a simulation",
+        "pages valued without a formula in a simulation",
         "20,000,000",
         "simulation.run:MAX_VALUES",
         files.simulated_values,
@@ -392,9 +392,9 @@ LIMITS = [
         "URLs of a host in a crawl", "5,000,000", "core.crawl.limits:MAX_URLS_PER_HOST", outputs.host_urls, 8
     ),
     Limit("hosts of a crawl", "100,000", "core.crawl.limits:MAX_HOSTS", outputs.crawl_hosts, 5),
-    Limit("links to a page that are remembered", "5", "crawl:sightings", outputs.sightings),
+    Limit("remembered links to a page", "5", "crawl:sightings", outputs.sightings),
     Limit(
-        "families of URLs that are remembered",
+        "remembered families of URLs",
         "20,000",
         "core.crawl.traps:MAX_FAMILIES",
         outputs.families,
@@ -408,36 +408,39 @@ LIMITS = [
         20,
         also="adapters.store.common.worths",
     ),
-    Limit("anchor that is remembered", "200 characters", "core.crawl.judge:_ANCHOR", outputs.sighting_chars),
+    Limit("remembered anchor", "200 characters", "core.crawl.judge:_MAX_ANCHOR", outputs.sighting_chars),
     Limit(
-        "command that a store remembers",
+        "words of a page to robots", "500 characters", "core.records:_MAX_ROBOTS_CHARS", outputs.robots_chars
+    ),
+    Limit(
+        "remembered command",
         "500 characters",
-        "cli.commands.crawl:_MOST_COMMAND",
+        "cli.commands.crawl:_MAX_COMMAND",
         outputs.command_chars,
     ),
     Limit(
         "hosts whose pace is remembered",
         "1,000",
-        "jobs.politeness:_KEPT_HOSTS",
+        "jobs.politeness:_MAX_HOSTS",
         outputs.remembered_hosts,
         20,
     ),
     Limit(
-        "robots.txt files that are remembered",
+        "remembered robots.txt files",
         "1,000",
-        "jobs.politeness:_KEPT_ROBOTS",
+        "jobs.politeness:_MAX_ROBOTS",
         outputs.remembered_robots,
         20,
     ),
     Limit(
-        "robots.txt files that are remembered, together",
+        "remembered robots.txt files, together",
         "33,554,432 bytes",
-        "jobs.politeness:_KEPT_ROBOTS_BYTES",
+        "jobs.politeness:_MAX_ROBOTS_BYTES",
         outputs.remembered_robots_bytes,
         10_000,
     ),
     Limit(
-        "line of an output that is resumed",
+        "line of a resumed output",
         "268,435,456 bytes",
         "adapters.output.write:MAX_LINE_BYTES",
         outputs.output_line,
@@ -453,7 +456,11 @@ LIMITS = [
     Limit("pages by rule in a report", "12", "report.sheet:MAX_LISTED", outputs.report_listed),
     Limit("failed sites by kind in a report", "30", "report.pick:MAX_NAMED", outputs.report_named),
     Limit(
-        "report with all candidates", "16,000,000 bytes", "report:DETAILED_BYTES", outputs.report_bytes, 3_000
+        "report with all candidates",
+        "16,000,000 bytes",
+        "report:MAX_DETAILED_BYTES",
+        outputs.report_bytes,
+        3_000,
     ),
     Limit("pages of a crawl or a plan in a report", "200", "report.sheet:MAX_PAGES", outputs.report_pages),
     Limit("lines under a heading of a report", "50", "report.sheet:MAX_LINES", outputs.report_lines),
@@ -545,7 +552,15 @@ INNER = {
     "config.conditions:MAX_WORDS", "config.files:_MAX_CHARS", "config.shapes:MAX_CAP", "config.shapes:MAX_WISHES", "core.pick.location_pages:MAX_ANCHOR_WORDS",
     "core.page.likeness:_MAX_PARTS", "core.pick.look:_MAX_CHARS", "adapters.html.walk:_MAX_TITLES", "adapters.files.links:MAX_LISTED",
     "adapters.files.results:MAX_FIRST",
-    "core.text.pattern:_MAX_PROGRAM_BYTES",
+    "core.text.pattern:_MAX_PROGRAM_BYTES", "adapters.html.page:_MAX_DRAWING_DEPTH", "adapters.html.rendering.tokens:_MAX_TITLES",
+    "adapters.html.links:_MAX_KNOWN", "adapters.html.links:_MAX_ALTERNATIVE_NODES", "adapters.html.walk:_MAX_RAW_CHARS",
+    "adapters.html.walk:_MAX_RAW_PARTS", "adapters.html.walk:_MAX_STYLING", "adapters.html.groups:_MAX_CHILDREN",
+    "adapters.html.groups:_MAX_LABEL_NODES", "adapters.html.groups:_MAX_HEADING_DEPTH", "adapters.files.sites:_MAX_RAW_CHARS",
+    "adapters.files.sites:_MAX_SPAN", "adapters.files.results:_MAX_POINTS", "adapters.output.page_file:_MAX_LINE_BYTES",
+    "adapters.output.warc:_MAX_LINES", "app.tools.checked:_MAX_ITEMS", "core.page.page:_MAX_JOINED", "core.crawl.learner:_MAX_SHOWN",
+    "core.rules.language:_MAX_WORDS", "core.recrawl.signals:_MAX_TIME_CHARS",
+    # what the page says below its tables: the longest obeyed Retry-After, and rendering, which has a guide
+    "core.fetching:MAX_REST_S", "adapters.render.fetcher:_MAX_SCRIPTS_BYTES", "adapters.render.fetcher:_MAX_LOOKED_BYTES",
 }  # fmt: skip
 
 

@@ -159,7 +159,7 @@ def test_a_site_that_does_not_exist_is_no_matter_of_robots_txt() -> None:
 
 
 def test_robots_txt_of_a_site_in_use_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(honeyguide.jobs.politeness, "_KEPT_ROBOTS", 3)
+    monkeypatch.setattr(honeyguide.jobs.politeness, "_MAX_ROBOTS", 3)
     urls = [f"https://s{n}.example/" for n in range(8)]
     world = World({A + "/": b"", **dict.fromkeys(urls, b"")})
 

@@ -385,7 +385,7 @@ def test_records_are_not_kept(tmp_path: Path) -> None:
 def test_a_report_too_large_to_open_shows_picks_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_module, "DETAILED_BYTES", 1)
+    monkeypatch.setattr(report_module, "MAX_DETAILED_BYTES", 1)
     shown = Tags(_written(tmp_path / "report.html", _record(), _record("b.example"))).text
     assert shown.count("Ranked candidates") == 1
     assert "4 candidates not shown" in shown

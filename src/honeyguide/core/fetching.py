@@ -207,7 +207,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 # RFC 9110 5.6.7: the one date format that may be sent today; the two obsolete ones are not worth their code.
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT", re.ASCII)
 _SECONDS = re.compile(r"0*(\d+)", re.ASCII)
-LONGEST_REST_S = 86_400.0  # a longer Retry-After counts as a day: no host is blocked for good
+MAX_REST_S = 86_400.0  # a longer Retry-After counts as a day: no host is blocked for good
 PUSHED_BACK = frozenset({429, 503})  # the host, not the page, asks for a pause
 MAY_PASS = PUSHED_BACK | {408, 500, 502, 504, 522, 524}  # worth another try
 _LAST_DOUBLING = 30  # keeps 2**attempt small; every cap is reached before
@@ -227,16 +227,16 @@ def backoff_s(attempt: int, first_s: float, cap_s: float) -> float:
 def retry_after_s(text: str | None, now: float) -> float | None:
     """Read a Retry-After header, seconds or a date; None if it is neither.
 
-    >>> retry_after_s("31536000000000", 0.0) == LONGEST_REST_S
+    >>> retry_after_s("31536000000000", 0.0) == MAX_REST_S
     True
     >>> retry_after_s("120", 0.0), retry_after_s("Thu, 01 Jan 1970 00:01:00 GMT", 15.0), retry_after_s("soon", 0.0)
     (120.0, 45.0, None)
     """
     value = (text or "").strip()
     if seconds := _SECONDS.fullmatch(value):
-        return min(float(seconds[1]), LONGEST_REST_S) if len(seconds[1]) <= 9 else LONGEST_REST_S
+        return min(float(seconds[1]), MAX_REST_S) if len(seconds[1]) <= 9 else MAX_REST_S
     then = http_time(value)
-    return None if then is None else min(max(0.0, then - now), LONGEST_REST_S)
+    return None if then is None else min(max(0.0, then - now), MAX_REST_S)
 
 
 def http_time(text: str | None) -> float | None:

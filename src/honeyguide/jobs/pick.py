@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-HEADS_AT_MOST, HEADS_AT_ONCE = 30, 5  # PICK-11
+MAX_HEADS, HEADS_AT_ONCE = 30, 5  # PICK-11
 MAX_SITEMAPS, MAX_LISTED_PAGES = 5, 5_000  # of a site are read where its homepage links little
 _LARGE = 500  # links: selecting from more runs in a thread, so that other sites need not wait
 MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empty ones (PICK-21)
@@ -238,7 +238,7 @@ class SitePick:
         bounds = {link.url: perfect for link in page.links}
         highest = await self._compute(score_candidates, candidates, profile, strategy, bounds)
         asked: set[Url] = set()
-        while len(asked) < HEADS_AT_MOST:
+        while len(asked) < MAX_HEADS:
             open_ = undecided(await self._rank(scored), await self._rank(highest), profile)
             urls = [url for url in open_ if url not in asked][:HEADS_AT_ONCE]
             if not urls:

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 _PERMANENT = frozenset({301, 308})
 _REDIRECTS = _PERMANENT | {302, 303, 307}
-_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
-_KEPT_HOSTS = 1_000  # beyond that, hosts without pending requests are forgotten
-_KEPT_ROBOTS = 1_000  # files in memory; the least recently used is forgotten first
+_MAX_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2
+_MAX_HOSTS = 1_000  # beyond that, hosts without pending requests are forgotten
+_MAX_ROBOTS = 1_000  # files in memory; the least recently used is forgotten first
 # Of all of them; the largest is forgotten first, so that no site displaces many others.
-_KEPT_ROBOTS_BYTES = 32 * 2**20
+_MAX_ROBOTS_BYTES = 32 * 2**20
 
 
 @dataclass(slots=True)
@@ -110,7 +110,7 @@ class PoliteFetcher:
         self._forward_of = forward_of
         self._everywhere = asyncio.Semaphore(policy.concurrency)
         self._hosts: dict[str, _Host] = {}
-        self._kept_hosts = _KEPT_HOSTS
+        self._kept_hosts = _MAX_HOSTS
         self._origins: dict[str, _Origin] = {}
         self.hold: Callable[[], Awaitable[object]] | None = None  # awaited before a page is requested
 
@@ -220,9 +220,9 @@ class PoliteFetcher:
     def _forget_robots(self, key: str) -> None:
         """Forget files beyond the limits, but not the one of `key`, nor one that is being fetched."""
         at_rest = [name for name, one in self._origins.items() if name != key and not one.lock.locked()]
-        if len(self._origins) > _KEPT_ROBOTS and at_rest:
+        if len(self._origins) > _MAX_ROBOTS and at_rest:
             del self._origins[at_rest.pop(0)]
-        excess = sum(one.size_bytes for one in self._origins.values()) - _KEPT_ROBOTS_BYTES
+        excess = sum(one.size_bytes for one in self._origins.values()) - _MAX_ROBOTS_BYTES
         if excess <= 0:
             return
         for name in sorted(at_rest, key=lambda name: -self._origins[name].size_bytes):
@@ -254,7 +254,7 @@ class PoliteFetcher:
     async def _follow_robots(self, url: Url, left: _Allowance) -> Fetched:
         """Fetch robots.txt and follow its redirects, to other hosts too; if they do not end, the last 3xx is the answer."""
         got = await self._fetch_with_retries(url, None, Part.START, left)
-        for _ in range(_ROBOTS_REDIRECTS):
+        for _ in range(_MAX_ROBOTS_REDIRECTS):
             try:
                 there = _next_hop(got.url, got)
             except UnreachableError:  # a Location that leads nowhere
@@ -384,7 +384,7 @@ class PoliteFetcher:
             now = self._clock.now()
             self._hosts = {s: h for s, h in self._hosts.items() if h.users or h.wait_s(now) > 0}
             # If many are still pending, they are not looked through again for each new host.
-            self._kept_hosts = max(_KEPT_HOSTS, 2 * len(self._hosts))
+            self._kept_hosts = max(_MAX_HOSTS, 2 * len(self._hosts))
         if site not in self._hosts:
             self._hosts[site] = _Host(asyncio.Semaphore(self._policy.per_host), self._policy.delay_s)
         return self._hosts[site]

@@ -32,7 +32,7 @@ __all__ = ["write_report", "write_sheet"]
 
 
 FORMATS: dict[str, ModuleType] = {".html": html, ".htm": html, ".md": markdown, ".markdown": markdown}
-DETAILED_BYTES = (
+MAX_DETAILED_BYTES = (
     16_000_000  # of sites with all details; a browser opens no more, so others have only their picks
 )
 
@@ -46,7 +46,7 @@ def write_report(records: Iterable[Record], path: Path, facts: Iterable[tuple[st
     try:
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace", dir=path.parent) as body:
             for record in records:
-                written += body.write(form.section(report.add(record, detailed=written < DETAILED_BYTES)))
+                written += body.write(form.section(report.add(record, detailed=written < MAX_DETAILED_BYTES)))
             body.seek(0)
             sheet = replace(report.sheet(), facts=facts_of(facts))
             with _replaced(path) as file:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from honeyguide.core.records import Record
 
 MAX_RECORD_BYTES = 64_000_000  # a site with 20,000 links and the content of its pages has less
-_MOST = 1e15  # of a score, or of points
+_MAX_POINTS = 1e15  # of a score, or of points
 MAX_FIRST = 1_000  # links of a homepage that are kept to compare the picks with
 _NOT_INNER = frozenset({*RULE_WORDS, "homepage", "duplicate"})  # rules that reject what is no inner page
 MAX_NAME = 200  # characters of a site that is no address
@@ -193,4 +193,4 @@ def _key(text: str, *, by_path: bool = False) -> str:
 
 def _is_number(value: object) -> bool:
     """Tell numbers that a score may be from others that JSON allows: infinite ones, ones of 400 digits."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MAX_POINTS

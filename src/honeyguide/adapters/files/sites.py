@@ -39,8 +39,8 @@ MAX_BYTES = 200_000_000  # a million rows of an ordinary export
 MAX_SITES = 1_000_000
 MAX_SITE_CHARS = 2_048  # longer addresses do not exist, and every record repeats it
 MAX_LINE_CHARS = 1_000_000
-_RAW_CHARS = 200  # kept of a row that names no site
-_SPAN = 200  # lines of one CSV record at most; a quote that is open for longer is a typing mistake
+_MAX_RAW_CHARS = 200  # kept of a row that names no site
+_MAX_SPAN = 200  # lines of one CSV record at most; a quote that is open for longer is a typing mistake
 COLUMNS = ("domain", "website", "url")
 _SUFFIXES = {"md": "markdown", "markdown": "markdown", "xml": "sitemap"}
 _TABLES = ("csv", "jsonl", "parquet")
@@ -109,11 +109,11 @@ def site_row(text: str, line: int, raw: str = "") -> SiteRow:
     """Check a site; a row without one shows its raw text, so that people find it."""
     site = without_login(text.strip())
     problem = _problem(site) if site == text.strip() else HAS_LOGIN
-    return SiteRow((site or _shortened(raw))[:_RAW_CHARS] if problem else site, line, problem)
+    return SiteRow((site or _shortened(raw))[:_MAX_RAW_CHARS] if problem else site, line, problem)
 
 
 def _shortened(raw: str) -> str:
-    return " ".join(raw[:MAX_LINE_CHARS].split())[:_RAW_CHARS]
+    return " ".join(raw[:MAX_LINE_CHARS].split())[:_MAX_RAW_CHARS]
 
 
 def _problem(site: str) -> str:
@@ -287,7 +287,7 @@ def _csv_record(lines: Sequence[str], at: int, sign: str, width: int | None = No
     alone = cells_of(line, sign) if len(line) <= MAX_LINE_CHARS else []
     if '"' not in line or not alone:
         return alone, 1
-    reader = csv.reader((f"{line}\n" for line in lines[at : at + _SPAN]), delimiter=sign, strict=True)
+    reader = csv.reader((f"{line}\n" for line in lines[at : at + _MAX_SPAN]), delimiter=sign, strict=True)
     try:
         cells = next(reader)
     except csv.Error:

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _CLIMB = 6  # ancestors of a link that are looked at
 _LEVELS = 4  # the parent of a group and the levels above it where its heading may stand
-_HEADING_DEPTH = 40  # ancestors of a heading that know it
+_MAX_HEADING_DEPTH = 40  # ancestors of a heading that know it
 _LABEL_CHARS = 59
-_LABEL_NODES = 40  # elements and texts of a label or a heading
+_MAX_LABEL_NODES = 40  # elements and texts of a label or a heading
 _BEFORE = 4  # siblings before a submenu: arrows and empty texts are passed over
-_CHILDREN = 2_000  # of a parent that are compared
+_MAX_CHILDREN = 2_000  # of a parent that are compared
 _LEAST = 3  # pages that make a group
 _ENDS = frozenset({NAV, HEADER, FOOTER, MAIN})  # no group reaches beyond one of these
 _NO_LABEL = re.compile(r"©|\(c\)|copyright|all rights reserved", re.IGNORECASE)  # the last line of a footer
@@ -147,11 +147,11 @@ class _Menus:
         for _ in range(_BEFORE):
             if before is None:
                 return ""
-            nodes = list(islice(before.traverse(include_text=True), _LABEL_NODES))
+            nodes = list(islice(before.traverse(include_text=True), _MAX_LABEL_NODES))
             links = [inner.mem_id for inner in nodes if _kind(inner) == ANCHOR]
             text = _text(nodes)
             if text.strip("+-–—|/<>▾▼▸›»·•"):
-                is_short = len(text) <= _LABEL_CHARS and len(links) <= 1 and len(nodes) < _LABEL_NODES
+                is_short = len(text) <= _LABEL_CHARS and len(links) <= 1 and len(nodes) < _MAX_LABEL_NODES
                 is_label = is_short and not _NO_LABEL.search(text)
                 return text if is_label and self._home not in map(self._targets.get, links) else ""
             before = before.prev
@@ -169,7 +169,7 @@ class _Cards:
         self._titles: dict[tuple[int, tuple[int, str]], str] = {}
         for heading in headings:
             below = heading
-            for node in _above(heading, _HEADING_DEPTH):
+            for node in _above(heading, _MAX_HEADING_DEPTH):
                 self._within[node.mem_id].append((below, heading))
                 below = node
 
@@ -190,7 +190,7 @@ class _Cards:
     def _count(self, parent: LexborNode) -> Counter[tuple[int, str]]:
         counts = self._shapes.get(parent.mem_id)
         if counts is None:
-            counts = self._shapes[parent.mem_id] = Counter(map(_shape, islice(parent.iter(), _CHILDREN)))
+            counts = self._shapes[parent.mem_id] = Counter(map(_shape, islice(parent.iter(), _MAX_CHILDREN)))
         return counts
 
     def _find(self, parent: LexborNode, shape: tuple[int, str]) -> str:
@@ -199,7 +199,9 @@ class _Cards:
         for level in (parent, *_above(parent, _LEVELS - 1)):
             for below, heading in self._within.get(level.mem_id, ()):
                 is_outside = below.mem_id != inner if inner else _shape(below) != shape
-                if is_outside and (text := _text(islice(heading.traverse(include_text=True), _LABEL_NODES))):
+                if is_outside and (
+                    text := _text(islice(heading.traverse(include_text=True), _MAX_LABEL_NODES))
+                ):
                     return text
             if _kind(level) in _ENDS:
                 break

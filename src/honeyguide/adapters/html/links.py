@@ -56,7 +56,7 @@ LIMIT = "limit"  # the rule that rejects what is over one of these
 _FRAGMENT_ONLY = "fragment-only"  # the rule of `not_a_page` for most hrefs that are none
 _ABSOLUTE = ("http://", "https://")
 _SURELY_A_PAGE = ("/", *_ABSOLUTE)
-_ALTERNATIVE_NODES = 200  # elements of an anchor that are searched for a text in place of its own
+_MAX_ALTERNATIVE_NODES = 200  # elements of an anchor that are searched for a text in place of its own
 _BLOCK_TEXT_FACTOR = 4  # times the document's size: how much text of blocks is read for contexts
 _MAX_MISSES = 3  # anchors that are not found in the text of their block before it is no longer searched
 _NAME_CHARS = 300  # of class and id are read
@@ -75,7 +75,7 @@ _ROLES: Final = {  # the last two are left out as menus are
 
 # Parsed hrefs, by the folder of the page: the pages of a folder repeat their menu and link each other.
 _KNOWN: dict[tuple[str, str], Url] = {}
-_MOST_KNOWN = 10_000  # about a kilobyte each
+_MAX_KNOWN = 10_000  # about a kilobyte each
 
 
 class Links:
@@ -201,7 +201,7 @@ class Links:
         if "xn--" in url.host:
             self._international.add(url.host)
         if _needs_only_folder(stem):
-            if len(_KNOWN) >= _MOST_KNOWN:
+            if len(_KNOWN) >= _MAX_KNOWN:
                 _KNOWN.clear()
             _KNOWN[self._folder, stem] = url
         return url
@@ -386,7 +386,7 @@ def _alternative(node: LexborNode, attributes: Attributes) -> str:
     label = attributes.get("aria-label")
     if node.tag_id in AREA:
         return fold(attributes.get("alt"), MAX_LABEL) or fold(label, MAX_LABEL)
-    for inner in islice(node.traverse(), _ALTERNATIVE_NODES):
+    for inner in islice(node.traverse(), _MAX_ALTERNATIVE_NODES):
         tag = WITH_ALTERNATIVES.get(inner.tag_id)
         if tag:
             text = fold(inner.text() if tag == "title" else inner.attributes.get("alt"), MAX_LABEL)

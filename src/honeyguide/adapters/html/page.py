@@ -26,16 +26,16 @@ MAX_DESCRIPTION = 2_000  # characters
 METAS = frozenset(
     {"robots", "description", "og:title", "og:description", "content-language"}
 )  # all that is read
-FORWARD_BYTES = 65_536  # of a page, where it sends its readers elsewhere
+MAX_FORWARD_BYTES = 65_536  # of a page, where it sends its readers elsewhere
 _MAY_REFRESH = re.compile(rb"http-equiv\s{0,9}=\s{0,9}[\"']?\s{0,9}refresh")  # in small letters
 # At most ten seconds: later, a page is to be read first, or shows itself again.
 _REFRESH = re.compile(
     r"\s*0*(?:\d|10)(?:\.\d*)?\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+?)[\"']?\s*", re.IGNORECASE
 )
-_MOST_VERSIONS = 300  # of a page in other languages
+_MAX_VERSIONS = 300  # of a page in other languages
 _TURNS = frozenset({"next", "prev"})
 _SURELY_WHOLE = MAX_TEXT // 2  # characters: a text that is shorter was not cut
-_DRAWING_DEPTH = 20  # elements around a title in a drawing
+_MAX_DRAWING_DEPTH = 20  # elements around a title in a drawing
 
 
 def parse_page(
@@ -94,7 +94,7 @@ def forward_of(body: bytes, url: Url, content_type: str | None = None) -> Url | 
     >>> forward_of(b"<meta http-equiv=refresh content=0;url=en>", home).text, forward_of(b"<a href=en>", home)
     ('https://a.example/en', None)
     """
-    start = body[:FORWARD_BYTES]
+    start = body[:MAX_FORWARD_BYTES]
     small = start.lower()  # ignoring case in a search costs twenty times as much
     may_forward = b"<frameset" in small or _MAY_REFRESH.search(small)
     if "html" not in (content_type or "html").lower() or not may_forward:
@@ -199,7 +199,7 @@ class Metadata:
     def _add_link(self, rel: list[str], href: str | None, *, is_version: bool) -> None:
         if self.canonical is None and "canonical" in rel:
             self.canonical = href
-        elif href and is_version and "alternate" in rel and len(self.versions) < _MOST_VERSIONS:
+        elif href and is_version and "alternate" in rel and len(self.versions) < _MAX_VERSIONS:
             self.versions.append(href)
         elif href and (turn := _TURNS.intersection(rel)):
             self.turns.setdefault(min(turn), href)
@@ -208,7 +208,7 @@ class Metadata:
 def _is_inside(node: LexborNode, tag: str) -> bool:
     """Tell whether an element stands in another: a title in a drawing names a shape, noscript tells of scripts."""
     above = node.parent
-    for _ in range(_DRAWING_DEPTH):
+    for _ in range(_MAX_DRAWING_DEPTH):
         if above is None or above.tag in {tag, "head"}:
             break
         above = above.parent

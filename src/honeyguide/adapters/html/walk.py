@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 MAX_HEADINGS = 500  # of each level
 MAX_TEXT = 1_000_000  # characters of visible text
 MAX_LABEL = 500  # characters of an anchor text, a title, a rel, a heading
-_RAW_CHARS = 4_000  # characters that are folded for one label
-_RAW_PARTS = 257  # pieces of text that are folded for one label
+_MAX_RAW_CHARS = 4_000  # characters that are folded for one label
+_MAX_RAW_PARTS = 257  # pieces of text that are folded for one label
 _MAX_TITLES = 1_000  # headings that may name a group of cards
-_DEEP_STYLING = 8  # elements inside each other that are looked through at once; without a limit, nested ones take quadratic time
+_MAX_STYLING = 8  # elements inside each other that are looked through at once; without a limit, nested ones take quadratic time
 _SHALLOW = 7  # elements around a part of the page that is not called so
 _LINE_END = "\0"  # between blocks; no parsed text has it
 _MAY_HIDE = re.compile(rb"hidden(?<=[ \t\n\f\r\"'/]hidden)[ \t\n\f\r=>/]")
@@ -222,7 +222,7 @@ class Document:
                         is_invisible = child is not None and node.mem_id in hidden
                     elif child is not None:
                         # Nothing happens where styling ends, so the walk goes straight to what is alone in it.
-                        inner, most = child, _DEEP_STYLING
+                        inner, most = child, _MAX_STYLING
                         while (
                             most
                             and inner.next is None
@@ -302,7 +302,7 @@ class Document:
 
 def _label(parts: list[str], start: int) -> str:
     """Return the text of an anchor or a heading, as much of it as a label needs."""
-    return fold("".join(parts[start : start + _RAW_PARTS]).replace(_LINE_END, " "), MAX_LABEL)
+    return fold("".join(parts[start : start + _MAX_RAW_PARTS]).replace(_LINE_END, " "), MAX_LABEL)
 
 
 def fold(text: str | None, limit: int) -> str:
@@ -316,4 +316,4 @@ def fold(text: str | None, limit: int) -> str:
     # Of all white space only the space is printable, so most labels need nothing.
     if len(text) <= limit and text.isprintable() and "  " not in text and text[0] != " " != text[-1]:
         return text
-    return " ".join(text[:_RAW_CHARS].split())[:limit].rstrip()
+    return " ".join(text[:_MAX_RAW_CHARS].split())[:limit].rstrip()

@@ -216,7 +216,7 @@ FRONT = (
     "url", "canonical", "title", "description", "language", "fetched_at", "score", "topic_relevance", "reasons", "topic",
     "depth", "parent", "digest",
 )  # fmt: skip
-_MOST_LINE = 1_000_000  # bytes of one
+_MAX_LINE_BYTES = 1_000_000  # bytes of one
 MAX_NAME_CHARS = 60
 MAX_PATH_CHARS = 180  # below the folder: the most careful systems allow 260 in all
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
@@ -358,9 +358,9 @@ def _check_page(path: Path) -> None:
 def _has_front_matter(path: Path) -> bool:
     """Tell whether a file is empty, or begins with a URL and further fields of ours, in the order of any version."""
     with path.open("rb") as file:
-        if not (first := file.readline(_MOST_LINE)):
+        if not (first := file.readline(_MAX_LINE_BYTES)):
             return True
-        lines = (file.readline(_MOST_LINE).partition(b": ")[0].decode("ascii", "replace") for _ in FRONT)
+        lines = (file.readline(_MAX_LINE_BYTES).partition(b": ")[0].decode("ascii", "replace") for _ in FRONT)
         names = list(takewhile(FRONT.__contains__, lines))
     return first == b"---\n" and names[:1] == ["url"] and {"title", "score", "fetched_at"} <= set(names)
 

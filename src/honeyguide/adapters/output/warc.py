@@ -177,7 +177,7 @@ _BEHIND = b"\r\n\r\n"  # every record
 _NEXT = _BEHIND + _MAGIC
 _PACKED = b"\x1f\x8b\x08\0\0\0\0\0"  # how our packed records begin: without a name, without a time
 _SHORT = 1_000  # bytes of a packed record: with fewer it may be torn before it says what it is
-_MOST_LINES = 1_000  # of a head
+_MAX_LINES = 1_000  # of a head
 _LENGTH = re.compile(rb"content-length:\s*\d{1,18}\s*$", re.IGNORECASE)  # longer ones are no lengths
 
 
@@ -242,7 +242,7 @@ def _plain_ends(file: IO[bytes], size: int) -> Iterator[int]:
 def _stated_length(file: IO[bytes]) -> int | None:
     """Read the length that a head states; None if the file ends in the head."""
     length = None
-    for _ in range(_MOST_LINES):
+    for _ in range(_MAX_LINES):
         line = file.readline(_BLOCK)
         if not line:
             return None

@@ -40,7 +40,7 @@ MORE_LINKS, MORE_CHARS = (
     400,
 )  # than the page as it was sent: then rendering helps on its site; so does a first link
 _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
-_KEPT_SCRIPTS = 32 * 2**20  # bytes; the least recently used is forgotten first
+_MAX_SCRIPTS_BYTES = 32 * 2**20  # bytes; the least recently used is forgotten first
 
 
 class PacedSource(PacedFetcher, RobotsFetcher, Protocol):
@@ -180,7 +180,7 @@ class RenderingFetcher:
         task = self._scripts[url] = asyncio.create_task(self.polite.fetch(url, part=Part.RESOURCE))
         got = await asyncio.shield(task)
         self._scripts_bytes += len(got.body)
-        while self._scripts_bytes > _KEPT_SCRIPTS and len(self._scripts) > 1:
+        while self._scripts_bytes > _MAX_SCRIPTS_BYTES and len(self._scripts) > 1:
             _, oldest = self._scripts.popitem(last=False)
             self._scripts_bytes -= (
                 0 if not oldest.done() or _has_failed(oldest) else len(oldest.result().body)
@@ -206,7 +206,7 @@ def _kind(got: Fetched) -> str:
 
 # --- what tells a shell for scripts from a page that was sent whole ---
 
-_MOST = 2 * 2**20  # bytes of a page that are looked at: shells are short
+_MAX_LOOKED_BYTES = 2 * 2**20  # bytes of a page that are looked at: shells are short
 _SCRIPT = re.compile(rb"<script\b([^>]{0,2000})>", re.IGNORECASE)
 _DATA = re.compile(rb"type\s{0,9}=\s{0,9}[\"']?(?:application/(?:ld\+)?json|text/template)", re.IGNORECASE)
 _SRC = re.compile(rb"\ssrc\s{0,9}=", re.IGNORECASE)
@@ -226,7 +226,7 @@ _ASKS = re.compile(
 
 def shell_facts(page: Page, body: bytes, is_helpful: bool | None) -> Facts:
     """Measure a page as it was sent; `is_helpful` says whether rendering helped on its site, None before it was tried."""
-    start = body[:_MOST]
+    start = body[:_MAX_LOOKED_BYTES]
     scripts = [attributes for attributes in _SCRIPT.findall(start) if not _DATA.search(attributes)]
     text_chars = float(len(page.main.text)) if page.main is not None and page.main.is_marked else None
     return Facts(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Called millions of times: their arguments are checked when they failed.
 _HOT = frozenset({"display", "normalize"})
-_MOST_ITEMS = 1_000  # of a list that are looked at; rows of tables are checked where they are read
+_MAX_ITEMS = 1_000  # of a list that are looked at; rows of tables are checked where they are read
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAMES: dict[str, Any] = {
     **{name: getattr(collections.abc, name) for name in ("Callable", "Iterable", "Mapping", "Sequence")},
@@ -239,10 +239,10 @@ def _fits_items(value: Any, origin: Any, items: tuple[Any, ...]) -> bool:
     if isinstance(value, (str, bytes)) or not isinstance(value, origin):
         return False
     if origin is collections.abc.Mapping:
-        first = islice(value.items(), _MOST_ITEMS)
+        first = islice(value.items(), _MAX_ITEMS)
         return len(items) < 2 or all(_fits(key, items[0]) and _fits(one, items[1]) for key, one in first)
     if not isinstance(value, collections.abc.Collection):
         return True  # what can be read once is not read here
     if origin is tuple and items[-1] is not Ellipsis:
         return len(value) == len(items) and all(map(_fits, value, items))
-    return all(_fits(one, items[0]) for one in islice(value, _MOST_ITEMS))
+    return all(_fits(one, items[0]) for one in islice(value, _MAX_ITEMS))

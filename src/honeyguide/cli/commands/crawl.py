@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 USUAL_COLUMNS = "  [default: domain, website or url]"
 PROFILE, TRAVERSAL = "docs", "focused"
-_MOST_COMMAND = 500  # characters of the command that the store remembers
+_MAX_COMMAND = 500  # characters of the command that the store remembers
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,4 +381,4 @@ def _command(seeds: tuple[str, ...], outputs: OutputOptions, options: CrawlOptio
     words += [word for file in outputs.inputs for word in ("-i", file)]
     words += [word for column in outputs.columns.values() for word in ("--column", column)]
     words += [word for sitemap in outputs.sitemaps for word in ("--sitemap", sitemap)]
-    return shlex.join([*words, *option_words(options, _IDENTITY)])[:_MOST_COMMAND]
+    return shlex.join([*words, *option_words(options, _IDENTITY)])[:_MAX_COMMAND]

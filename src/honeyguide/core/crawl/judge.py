@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 _MEMO = 50_000  # URLs whose identity is remembered between pages: menus repeat on each
-_ANCHOR = 200  # characters of an anchor that a sighting keeps
+_MAX_ANCHOR = 200  # characters of an anchor that a sighting keeps
 _SEED = Placement("seed", 0, ())
 _ROBOTS_TAGS = frozenset({"noindex", "nofollow"})
 _UNEXPANDED = {"TRAP-8": "soft-404", "TRAP-9": "duplicate", "nofollow": "nofollow"}
@@ -314,7 +314,7 @@ class _Judge:
         out = self.outside.get(digest) or self._unwanted(link) or self.ground.traps.admit(link.url)
         if isinstance(out, Why):
             site = None if out.rule == OTHER_SITE else link.url.site
-            sighting = Sighting(link.anchor[:_ANCHOR], link.position.value, None, "", "")
+            sighting = Sighting(link.anchor[:_MAX_ANCHOR], link.position.value, None, "", "")
             return Discovered(
                 link.url, digest, site, 0, "", 0.0, None, self.lease.depth + 1,
                 hub_depth=self.hub_depth + 1, out=out, sighting=sighting,
@@ -385,7 +385,7 @@ def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting
     extra = [f"{reason.rule}:{reason.points:g}" for reason in placement.reasons[1:]]
     told = ",".join([points, *extra]) if extra else points
     value = None if score is None else score.value
-    return Sighting(link.anchor[:_ANCHOR], link.position.value, value, told, placement.lane)
+    return Sighting(link.anchor[:_MAX_ANCHOR], link.position.value, value, told, placement.lane)
 
 
 def _twin(url: str | None) -> Why | None:

@@ -37,7 +37,7 @@ _TITLE_CHARS, _TITLE_WORDS = (
 _FOLDERS = 3  # of a URL that its shape names
 _SUFFIX_CHARS = 5
 _SHAPE_CHARS = 100
-_MOST_SHOWN = 20  # promising links of one page that count
+_MAX_SHOWN = 20  # promising links of one page that count
 _MIN_MEAN, _MAX_LIFT = 0.03, 3.0
 _SMALL_LIFT = 0.05  # is no news
 _ENOUGH = 2.5  # pages behind what a summary says
@@ -170,7 +170,7 @@ class Learner:
         ]
         if group.kind == "pager" or not is_relevant:  # a relevant page would make every list look rich
             best = sorted((one for one in chances or () if one >= self.rules.promising * UNIT), reverse=True)
-            shown = best[:_MOST_SHOWN]
+            shown = best[:_MAX_SHOWN]
             found += [Lesson(name, sum(shown), UNIT * len(shown), self.rules.keep) for name in _lists(group)]
         return tuple(found)
 

@@ -49,7 +49,7 @@ class Occurrence(NamedTuple):
     heading: str = ""  # of the group of cards that it is in
 
 
-_MOST_JOINED = 20  # occurrences of links with one key
+_MAX_JOINED = 20  # occurrences of links with one key
 _ONCE = (Occurrence(),)
 
 
@@ -102,7 +102,7 @@ class Link:
     def joined(self, other: Link) -> Link:
         """Join with another link of the same key: https wins (URL-7), then the shorter URL."""
         url = min(self.url, other.url, key=lambda url: (url.scheme != "https", len(url.text)))
-        free = max(0, _MOST_JOINED - len(self.seen))
+        free = max(0, _MAX_JOINED - len(self.seen))
         return Link(url, self.occurrences + other.occurrences[:free], self.order)
 
     @property

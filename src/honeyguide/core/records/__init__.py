@@ -89,7 +89,7 @@ def _value(score: Score | None) -> float | None:
 
 
 _FAILED = frozenset({"dropped", "retry"})  # actions of visits that led to no page
-_MOST_ROBOTS = 500  # characters of what a page says to robots
+_MAX_ROBOTS_CHARS = 500  # characters of what a page says to robots
 VERDICTS = ("first", CHANGED, *UNCHANGED, "gone", "failed")  # results of visits
 _UNREAD = _FAILED | {"unchanged"}  # and of those that had nothing to read
 
@@ -177,7 +177,7 @@ def relevance_fields(relevance: Score | None) -> RelevanceFields:
 
 def _robots(crawled: Crawled) -> str | None:
     """Join what meta element and header say to robots: folded, each once, in their order."""
-    said = f"{crawled.page.robots if crawled.page else ''},{crawled.robots or ''}"[:_MOST_ROBOTS]
+    said = f"{crawled.page.robots if crawled.page else ''},{crawled.robots or ''}"[:_MAX_ROBOTS_CHARS]
     words = dict.fromkeys(" ".join(word.split()).lower() for word in said.split(","))
     return ", ".join(filter(None, words)) or None
 

@@ -41,7 +41,7 @@ DROP_GONE_AFTER = 2  # the same, where the server says that the page is gone for
 GONE = 410
 _DATED = re.compile(r"/(?:19|20)[0-9]{2}[/-](?:0?[1-9]|1[0-2])(?:[/-]|$)")
 _DATED_PATH = re.compile(r"/((?:19|20)[0-9]{2})[/-]([01]?[0-9])(?:[/-]([0-3]?[0-9]))?(?:[/-]|$)")
-_LONGEST_TIME = 64  # characters
+_MAX_TIME_CHARS = 64  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def lastmod_span(text: str | None) -> tuple[float, float] | None:
     >>> lastmod_span("1970-01-02"), lastmod_span("1970-01-01T00:00:05Z")
     ((86400.0, 172800.0), (5.0, 5.0))
     """
-    if not text or len(text) > _LONGEST_TIME:
+    if not text or len(text) > _MAX_TIME_CHARS:
         return None
     try:
         moment = datetime.fromisoformat({4: f"{text}-01-01", 7: f"{text}-01"}.get(len(text), text))

@@ -213,7 +213,7 @@ def leaves(condition: Condition) -> Iterator[Leaf]:
             yield condition
 
 
-_MOST_WORDS = 20  # that are compared with each other
+_MAX_WORDS = 20  # that are compared with each other
 
 
 def words_found(condition: Condition, facts: Mapping[str, Value]) -> list[str]:
@@ -225,7 +225,7 @@ def words_found(condition: Condition, facts: Mapping[str, Value]) -> list[str]:
             found = [term for term in terms if term in text]
         case _:
             found = []
-    found = list(dict.fromkeys(found))[:_MOST_WORDS]
+    found = list(dict.fromkeys(found))[:_MAX_WORDS]
     return [word for word in found if not any(word != other and word in other for other in found)]
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 400_000  # of a page; further elements are not read
 _WEAK_LINK_SHARE = 0.4  # of the characters of a part with a weak name: from here on it is a menu
-_MOST_TITLES = 50  # headings of the first level that are looked at
+_MAX_TITLES = 50  # headings of the first level that are looked at
 _NAME_CHARS = 300  # of class and id are read
 
 
@@ -125,7 +125,7 @@ class ContentTree:
 
     def title(self, written: Written) -> str:
         """Return the heading that names the page, if it was not written: the only h1, or the one that is most of the title."""
-        found = [" ".join(node.text().split()) for node in self._tree.css("h1")[:_MOST_TITLES]]
+        found = [" ".join(node.text().split()) for node in self._tree.css("h1")[:_MAX_TITLES]]
         if len(found) == 1:
             return "" if written.has_title else found[0]
         node = self._tree.css_first("title")
