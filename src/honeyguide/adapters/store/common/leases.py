@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from honeyguide.adapters.store.common.database import reads
 from honeyguide.adapters.store.common.ledger import SqlLedger
@@ -88,6 +88,19 @@ class LeftLease(NamedTuple):
     next_at: float
     delay_s: float | None
     rank: int
+
+
+class HeldSite(Protocol):
+    """What a row says of its site: who has it, and when it may be asked."""
+
+    @property
+    def worker(self) -> int | None: ...
+    @property
+    def is_alive(self) -> int: ...
+    @property
+    def next_at(self) -> float: ...
+    @property
+    def delay_s(self) -> float | None: ...
 
 
 class SqlLeases(SqlLedger):
@@ -233,11 +246,11 @@ class SqlLeases(SqlLedger):
             leased=only.leased - 1, run_leased=only.run_leased - 1, fetched=only.fetched + n, run_fetched=only.run_fetched + n
         )  # fmt: skip
 
-    def _may_ask(self, head: SiteHead | LeftLease, request: ClaimRequest) -> bool:
+    def _may_ask(self, site: HeldSite, request: ClaimRequest) -> bool:
         """Tell whether a site is ours or free; one without a pace is everybody's."""
-        if not head.is_alive or head.worker == self._workers.id or request.delay_s is None:
+        if not site.is_alive or site.worker == self._workers.id or request.delay_s is None:
             return True
-        return request.delay_s == 0 and head.delay_s == 0
+        return request.delay_s == 0 and site.delay_s == 0
 
     def _lease(self, head: SiteHead, request: ClaimRequest) -> Lease:
         me = self._workers.register(request.now, request.until, self._run)
@@ -258,7 +271,7 @@ class SqlLeases(SqlLedger):
         if request.learner:
             self._worths.advance(head.site, group, following)
 
-    def _start_at(self, request: ClaimRequest, site: SiteHead | LeftLease) -> float:
+    def _start_at(self, request: ClaimRequest, site: HeldSite) -> float:
         is_abandoned = site.worker not in (None, self._workers.id)
         return start_at(request, site.next_at, site.delay_s, is_abandoned=is_abandoned)
 

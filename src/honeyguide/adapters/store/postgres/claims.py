@@ -1,9 +1,9 @@
-"""Claims in PostgreSQL: hosts are chosen from one look at their heads, and leased by one statement.
+"""Claims in PostgreSQL: sites are chosen from one look at their heads, and leased by one statement.
 
-Owns: which hosts a worker takes when there are others, and in which order rows are locked. Must not know: psycopg (database.py),
+Owns: which sites a worker takes when there are others, and in which order rows are locked. Must not know: psycopg (database.py),
 what a page leaves behind (queue.py). Start reading at `PostgresClaims.claim`.
 
-A claim is one short transaction. It waits for no host: those that somebody changes just now are stepped over. A worker belongs to a
+A claim is one short transaction. It waits for no site: those that somebody changes just now are stepped over. A worker belongs to a
 run while it has a row in `worker`; whoever takes over what it held deletes that row first, so it cannot come back by a late heartbeat.
 """
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from honeyguide.core.crawl.frontier import ClaimRequest, Lease
     from honeyguide.ports.store import Heartbeat
 
-_PAGE = 64  # hosts that are looked at together
+_PAGE = 64  # sites that are looked at together
 _BEGINNING = (-(2**63), -(2**63))
-_AGAIN_S = 0.05  # until another worker has let go of a host
+_AGAIN_S = 0.05  # until another worker has let go of a site
 _LOOK_S = 1.0  # between two looks at what other workers do
-_AHEAD = 2  # leases of one host while others want hosts, too: one is fetched, one waits for its pause
+_AHEAD = 2  # leases of one site while others want sites, too: one is fetched, one waits for its pause
 _NOBODY = -1  # no worker's number
 
 
-class HostHead(NamedTuple):
+class PostgresSiteHead(NamedTuple):
     """A row of PostgreSQL's `sites_by_head`; `following` are its best entries, as rank and number."""
 
     site: int
@@ -59,15 +59,15 @@ class HostHead(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """An entry to lease, and its host as it was looked at."""
+    """An entry to lease, and its site as it was looked at."""
 
-    head: HostHead
+    head: PostgresSiteHead
     entry: int
     rank: int
 
 
 class Heads:
-    """Hosts with something queued, the best first; more are read when they run out."""
+    """Sites with something queued, the best first; more are read when they run out."""
 
     def __init__(self, queue: PostgresClaims, request: ClaimRequest, following: int) -> None:
         self._queue, self._request, self._following = queue, request, following
@@ -87,7 +87,7 @@ class Heads:
         heappush(self._heap, (choice.rank, choice.entry, choice.head.site, choice))
 
     def push_next(self, choice: Choice) -> None:
-        """Put a host where its next entry has its place, after one was chosen."""
+        """Put a site where its next entry has its place, after one was chosen."""
         following = choice.head.following or []
         place = [choice.rank, choice.entry]
         index = following.index(place) + 1 if place in following else len(following)
@@ -104,9 +104,9 @@ class PostgresClaims(SqlQueue):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._floor = _BEGINNING  # no host has a better head than this
+        self._floor = _BEGINNING  # no site has a better head than this
         self._looked_at = self._swept_at = -inf  # when we looked at all heads; at what others left
-        self._share: int | None = None  # how many hosts are ours while there are other workers
+        self._share: int | None = None  # how many sites are ours while there are other workers
         self._shared_at = -inf
         self._has_skipped = False
         self._mine: set[int] = set()  # claims that are ours
@@ -160,11 +160,11 @@ class PostgresClaims(SqlQueue):
         if request.now - self._shared_at >= _LOOK_S or request.now < self._shared_at:
             self._shared_at = request.now
             values = (self._run, request.now, self._workers.id, _PAGE)
-            others, hosts, is_known = self._db.one(self._sql["crowd"], values)
+            others, sites, is_known = self._db.one(self._sql["crowd"], values)
             if not is_known:
                 self._workers.lose()
             is_paced = bool(request.delay_s)
-            self._share = max(1, -(-hosts // (others + 1))) if others and is_paced else None
+            self._share = max(1, -(-sites // (others + 1))) if others and is_paced else None
 
     def _pages_left(self, request: ClaimRequest) -> int:
         """Count what is left of the budget of pages; budgets are kept by one claim at a time."""
@@ -187,7 +187,7 @@ class PostgresClaims(SqlQueue):
     def _choose(
         self, request: ClaimRequest, in_flight: Mapping[str, tuple[int, ...]], wanted: int
     ) -> list[Choice]:
-        """Choose the best entries of hosts that may be asked."""
+        """Choose the best entries of sites that may be asked."""
         if request.learner is not None:
             self._worths.settle(request.learner)
             self.lower_floor()
@@ -203,7 +203,8 @@ class PostgresClaims(SqlQueue):
                 external = self._external()
             spent = external if head.is_external else None
             is_new = not ranks and most is not None and len(flying) >= most
-            if is_new or len(ranks) >= per_site or not self._may_ask_host(head, request):
+            is_awake = head.blocked_until <= request.now
+            if is_new or len(ranks) >= per_site or not (is_awake and self._may_ask(head, request)):
                 continue
             if is_open(request, head.waiting, ranks, spent):  # what is closed now stays so: more is in flight
                 chosen.append(choice)
@@ -213,19 +214,11 @@ class PostgresClaims(SqlQueue):
         return chosen
 
     def _limits(self, request: ClaimRequest) -> tuple[int | None, int]:
-        """Say how many hosts we may have, and how many leases of one: while there are other workers, each has its share."""
+        """Say how many sites we may have, and how many leases of one: while there are other workers, each has its share."""
         if self._share is None:
             return None, request.per_site
         window = request.limit + sum(map(len, request.in_flight.values()))
         return self._share, min(request.per_site, max(_AHEAD, window // self._share))
-
-    def _may_ask_host(self, head: HostHead, request: ClaimRequest) -> bool:
-        """Tell whether a host is awake, and ours or free; one without a pace is everybody's."""
-        if head.blocked_until > request.now:
-            return False
-        if not head.is_alive or head.worker == self._workers.id or request.delay_s is None:
-            return True
-        return request.delay_s == 0 and head.delay_s == 0
 
     def floor(self, request: ClaimRequest) -> tuple[int, int]:
         """Say from where on to read heads: earlier index entries are of deleted rows that an open snapshot still keeps.
@@ -240,10 +233,12 @@ class PostgresClaims(SqlQueue):
         """Look for heads from this rank on, or from the beginning."""
         self._floor = _BEGINNING if rank is None else min(self._floor, (rank, _BEGINNING[1]))
 
-    def read_heads(self, request: ClaimRequest, place: tuple[int, int], following: int) -> list[HostHead]:
-        """Read hosts from a place on; hosts whose rest is over are among the first, and are woken."""
+    def read_heads(
+        self, request: ClaimRequest, place: tuple[int, int], following: int
+    ) -> list[PostgresSiteHead]:
+        """Read sites from a place on; sites whose rest is over are among the first, and are woken."""
         values = (self._run, below(request), request.now, *place, _PAGE, following, place == self._floor)
-        rows = [HostHead._make(row) for row in self._db.all(self._sql["sites_by_head"], values)]
+        rows = [PostgresSiteHead._make(row) for row in self._db.all(self._sql["sites_by_head"], values)]
         if any(not head.is_ready for head in rows):
             self._db.write(self._sql["wake"], (self._run, request.now))
             self.lower_floor(min(head.rank for head in rows))
@@ -254,7 +249,7 @@ class PostgresClaims(SqlQueue):
     # --- leasing ---
 
     def _grant(self, chosen: Sequence[Choice], request: ClaimRequest) -> list[Lease]:
-        """Lease what was chosen, but for hosts that others have changed since."""
+        """Lease what was chosen, but for sites that others have changed since."""
         me = self._workers.register(request.now, request.until, self._run)
         worths = [
             self._worths.note(choice.head.site, choice.entry, request.learner) if request.learner else None

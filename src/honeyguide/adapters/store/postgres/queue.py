@@ -3,7 +3,7 @@
 Owns: locks and their order while a page is committed. Must not know: psycopg (database.py), claims (claims.py), what a page leaves
 behind (common/queue.py). Start reading at `PostgresQueue.commit_page`.
 
-Each page is one short transaction. Locks are taken in one order: sites by their number, entries by their identity. A host belongs to
+Each page is one short transaction. Locks are taken in one order: sites by their number, entries by their identity. A site belongs to
 one worker while that has leases of it; the number of a claim is its fence: whoever was taken over commits nothing any more.
 """
 

@@ -24,13 +24,13 @@ SELECT (SELECT coalesce(sum(n), 0)::bigint FROM counter WHERE run = $1 AND name 
 SELECT 1 FROM run WHERE id = $1 FOR UPDATE;
 
 -- name: wake
--- Hosts whose rest is over; those that somebody changes just now are woken by the next claim.
+-- Sites whose rest is over; those that somebody changes just now are woken by the next claim.
 UPDATE site SET is_ready = true
 WHERE id IN (SELECT id FROM site WHERE run = $1 AND NOT is_ready AND blocked_until <= $2 ORDER BY id FOR UPDATE SKIP LOCKED);
 
 -- name: crowd
--- How many other workers the run has, among how many hosts they divide it (no more than each may hold), and whether we are one of them still.
--- Hosts are counted only if there are others.
+-- How many other workers the run has, among how many sites they divide it (no more than each may hold), and whether we are one of them still.
+-- Sites are counted only if there are others.
 WITH others AS (SELECT count(*) AS n FROM worker WHERE run = $1 AND expires_at > $2 AND id <> $3)
 SELECT others.n, CASE WHEN others.n = 0 THEN 0 ELSE (SELECT count(*) FROM (SELECT 1 FROM site WHERE run = $1 AND head_entry IS NOT NULL
     AND is_ready AND leased = 0 LIMIT $4 * (others.n + 1)) free)
@@ -70,7 +70,7 @@ SELECT EXISTS (SELECT 1 FROM entry e WHERE e.run = $1 AND e.due_at <= $2 AND e.s
 -- Lease what was chosen: sites, entries, the heads and workers of the sites as they were looked at, the worths of the entries. A site that
 -- somebody changes just now, or has changed since, is left out; all of them are, if we were taken for gone. Whoever deletes our row
 -- waits for sites, so we do not wait for our row. A claim is on the disk of the server before anything is requested: after a crash of the
--- server nobody else asks its hosts. The last columns are what `worths.py` wants to know: the next entry of the group.
+-- server nobody else asks its sites. The last columns are what `worths.py` wants to know: the next entry of the group.
 WITH chosen AS (
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::double precision[]) WITH ORDINALITY AS c (site, entry, head, worker, worth, place)),
 me AS MATERIALIZED (SELECT id, set_config('synchronous_commit', 'on', true) FROM worker WHERE id = $7 FOR KEY SHARE SKIP LOCKED),
