@@ -364,7 +364,7 @@ class PoliteFetcher:
         try:
             if left.on_start is not None:
                 left.on_start()
-        except BaseException:  # put in order whatever it is, and raised again
+        except BaseException:  # clean up after any exception, then re-raise it
             self._everywhere.release()
             raise
         now = self._clock.now()

@@ -60,7 +60,7 @@ class PageFile:
         try:
             _check_ours(self._file)
             self._file.pass_torn()
-        except BaseException:  # the file is closed whatever it is, and it is raised again
+        except BaseException:  # close the file after any exception, then re-raise it
             self._file.close()
             raise
 

@@ -96,7 +96,7 @@ class PickFile:
         self._statuses: Counter[str] = Counter()
         try:
             self._begin()
-        except BaseException:  # the files are closed whatever it is, and it is raised again
+        except BaseException:  # close the files after any exception, then re-raise it
             self.close()
             raise
 

@@ -165,7 +165,7 @@ def _opened(path: Path, *, is_packed: bool) -> IO[bytes]:
         )
         file.seek(whole_end(file, str(path), is_packed=is_packed))
         file.truncate()
-    except BaseException:  # it is closed whatever it is, and it is raised again
+    except BaseException:  # close the file after any exception, then re-raise it
         file.close()
         raise
     return file

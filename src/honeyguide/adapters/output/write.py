@@ -52,7 +52,7 @@ def replacing(path: Path, name: str = "", *, is_synced: bool = True) -> Iterator
         part.replace(target)
         if is_synced:
             _sync_names(target.parent)
-    except BaseException as error:  # the part file is removed whatever it is, and it is raised again
+    except BaseException as error:  # remove the part file after any exception, then re-raise it
         with suppress(OSError):  # the first error is the one to tell
             if part is not None:
                 part.unlink(missing_ok=True)
@@ -189,7 +189,7 @@ class RecordFile:
             try:
                 hold(file._fd, refusal)
                 is_there = path.exists() and path.stat().st_ino == os.fstat(file._fd).st_ino
-            except BaseException:  # closed whatever it is, and raised again
+            except BaseException:  # close the file after any exception, then re-raise it
                 file.close()
                 raise
             if is_there:
@@ -287,7 +287,7 @@ class RecordFile:
                 new.append(line)
             new.sync()
             part.replace(self.path)
-        except BaseException:  # removed whatever it is, and raised again
+        except BaseException:  # remove the new file after any exception, then re-raise it
             new.remove()
             raise
         self.close()

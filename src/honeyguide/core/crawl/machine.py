@@ -308,7 +308,7 @@ def _end(state: CrawlState, slot: Slot) -> tuple[CrawlState, tuple[Command, ...]
         may_pass, is_fetch = ended.status in MAY_PASS, True  # the fetcher has tried more than once
     else:
         why, may_pass, is_fetch = ended.why, ended.may_pass, ended.is_fetch
-    # Where a redirect leads is not the doing of the site that redirects: that one has answered.
+    # A failure after a redirect does not count against the redirecting site: it answered.
     is_its_own = may_pass and ended.site in (None, lease.site)
     state = _failed(state, lease.site) if is_its_own else _answered(state, lease.site)
     outcome = _outcome(state, lease, ended, Dropped(why, is_fetch)) if may_pass else Dropped(why, is_fetch)

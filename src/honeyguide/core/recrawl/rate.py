@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FIRST_A = 0.5  # what a prior weighs when nothing is known: half a change seen
 SURPRISES = 4.0  # with more changes than this, a prior that did not foresee them weighs less
 # The earlier visits of a page are forgotten where the latest ones are e^4 = 55 times as likely without them. A single visit counts
-# e^3 at most, so it is never enough. A doubt about a page that keeps its rate grows that much about once in 55 times.
+# e^3 at most, so it is never enough. By chance alone, one page in 55 reaches this doubt.
 SURE_DOUBT, MOST_DOUBT = 4.0, 3.0
 SCORE_DECIMALS = 1
 

@@ -233,7 +233,7 @@ def next_site(site: Site, old: HistoryEntry | None, visit: Visit) -> Site:
     is_changed, trust = verdict == CHANGED, dict(site.trust)
     for claim in change_claims(visit.last_modified, old.lastmod):
         is_claimed = claim.claims_change(_seen_at(old))
-        # The header decides a 304, so it is no witness of itself.
+        # A 304 is decided by this header, so it cannot confirm the header.
         if is_claimed is not None and not (claim.source == HEADER and verdict == NOT_MODIFIED):
             for key in (claim.source, history.trust_key(claim.source, old.kind)):
                 known = trust.get(key, history.Trust())

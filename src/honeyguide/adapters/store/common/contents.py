@@ -1,4 +1,4 @@
-"""Pages as they were read,: packed, each body once, the oldest dropped when there are too many bytes.
+"""Pages as they were read: packed, equal bodies once, the oldest dropped when there are too many bytes.
 
 Owns: packing and unpacking. Must not know: what a page is. Start reading at `SqlContents.keep`. A store may be a
 stranger's: nothing is unpacked beyond the size that its row names, and no row may name more than `MAX_BYTES`.

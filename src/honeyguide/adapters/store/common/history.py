@@ -1,7 +1,7 @@
-"""History.
+"""What is remembered of URLs and sites across runs: visits, rates of change, what sitemaps claim and how far they are believed.
 
 Owns: the tables `known`, `visit`, `listed`, `born`, `trust`, `prior`, `site_clock` and `age`. Must not know: what a visit
-means (core/recrawl/visits.py).
+means (core/recrawl/visits.py). Start reading at `SqlHistory.record`.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ class SqlLeases(SqlLedger):
                 break
         if leases:
             return Claimed(tuple(leases))
-        # Whoever asks applies a result first: why nothing is granted does not matter yet.
+        # The machine applies a waiting result before it uses the reason.
         if head is None and in_flight:
             return Claimed((), NoClaim("waiting"))
         return self._claim_nothing(request)

@@ -149,7 +149,7 @@ class PostgresClaims(SqlQueue):
                 break
         if leases:
             return Claimed(tuple(leases))
-        # Whoever asks applies a result first: why nothing is granted does not matter yet.
+        # The machine applies a waiting result before it uses the reason.
         if not chosen and in_flight and left > 0:
             return Claimed((), NoClaim("waiting"))
         return self._claim_nothing(request)

@@ -44,7 +44,7 @@ class PostgresStore:
         self._sql = self._db.queries("runs")
         try:
             self._open(create=create and not read_only)
-        except BaseException:  # put in order whatever it is, and raised again
+        except BaseException:  # clean up after any exception, then re-raise it
             self._db.close()
             raise
         self._db.on_lost = self._forget
@@ -101,7 +101,7 @@ class PostgresStore:
         try:
             yield
             self._db.flush()
-        except BaseException:  # put in order whatever it is, and raised again
+        except BaseException:  # clean up after any exception, then re-raise it
             self._db.undo()
             self._forget()
             raise

@@ -99,7 +99,7 @@ class SqliteStore:
     def transaction(self) -> Iterator[None]:
         try:
             yield
-        except BaseException:  # put in order whatever it is, and raised again
+        except BaseException:  # clean up after any exception, then re-raise it
             self._db.undo()
             self._forget()
             raise
@@ -194,7 +194,7 @@ class SqliteStore:
             if has_more and has_had_log and not read_only:
                 self._db.write(self._sql["set_more"], (0,))
                 self._db.flush()
-        except BaseException:  # put in order whatever it is, and raised again
+        except BaseException:  # clean up after any exception, then re-raise it
             self._db.close()
             raise
         if has_more and not has_had_log:

@@ -124,7 +124,7 @@ SELECT count(*) FROM (SELECT id FROM site WHERE run = $1 ORDER BY id FOR UPDATE)
 SELECT count(*) FROM unnest($2::bigint[]) d CROSS JOIN LATERAL (SELECT id FROM entry WHERE run = $1 AND digest = d LIMIT 1 FOR UPDATE) locked;
 
 -- name: hold_site
--- That a site needs no pause is known after its robots.txt was read: see `pace`.
+-- Whether a site needs no pause is known only after robots.txt: see `pace`.
 UPDATE site SET next_at = greatest(next_at, $1), delay_s = coalesce(delay_s, nullif($2::double precision, 0.0)), worker = $3 WHERE id = $4;
 
 -- name: hold_sites

@@ -64,7 +64,7 @@ UPDATE site SET (head_rank, head_entry) =
 WHERE id = ?;
 
 -- name: hold_site
--- That a site needs no pause is known after its robots.txt was read: see `pace`.
+-- Whether a site needs no pause is known only after robots.txt: see `pace`.
 UPDATE site SET next_at = max(next_at, ?), delay_s = coalesce(delay_s, nullif(?, 0.0)), worker = ? WHERE id = ?;
 
 -- name: pace
