@@ -247,9 +247,15 @@ class PageSelection(NamedTuple):
         for why in [c.rejected for c in self.selection.candidates if c.rejected is not None]:
             counts[why.rule] += 1
             words.setdefault(why.rule, why.text)
-        plan = profile.strategies[self.selection.strategy]
-        filters = [rule.id for rules in (profile.filters, plan.filters) for rule in rules.rules]
-        order = [*scope.RULE_WORDS, *filters, "include", "exclude", *(rule.id for rule in plan.drops.rules)]
+        strategy = profile.strategies[self.selection.strategy]
+        filters = [rule.id for rules in (profile.filters, strategy.filters) for rule in rules.rules]
+        order = [
+            *scope.RULE_WORDS,
+            *filters,
+            "include",
+            "exclude",
+            *(rule.id for rule in strategy.drops.rules),
+        ]
         places = {rule: order.index(rule) if rule in order else len(order) for rule in counts}
         ranked = sorted(counts, key=lambda rule: (places[rule], rule == "cap"))
         return [(rule, words.get(rule, rule), counts[rule]) for rule in ranked]

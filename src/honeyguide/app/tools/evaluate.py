@@ -218,8 +218,8 @@ def learn_from(  # noqa: PLR0913 - settings of a library call, all by keyword
     found = {site: known[picked.site] for site, picked in match_sites(labels, reached).items()}
     without = next((record for record in rows if not record.get("candidates")), None)
     _need(len(found), "links", file, "" if without is None else _why_without_links(without))
-    plan = loaded.strategies[strategy]
-    filters = {rule.id for rules in (loaded.filters, plan.filters) for rule in rules.rules}
+    both = (loaded.filters, loaded.strategies[strategy].filters)
+    filters = {rule.id for rules in both for rule in rules.rules}
     sites = [labelled_site(labels[site], record, filters | _USELESS) for site, record in found.items()]
     lesson = ProfileLearner(sites, loaded, strategy, limit).learn(on_fold)
     missing = tuple(site for site in labels if site not in found)

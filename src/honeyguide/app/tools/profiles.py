@@ -278,9 +278,9 @@ def profile_text(learned: LearnedProfile, path: Path) -> str:
 
 def _changed_rules(learned: LearnedProfile) -> Iterator[tuple[str, str, list[Proposal]]]:
     """Give the group, the text and the proposals of each rule that is changed or new."""
-    plan = learned.profile.strategies[learned.strategy]
+    strategy = learned.profile.strategies[learned.strategy]
     proposals = learned.lesson.proposals
-    for group in learned.profile.cards[plan.card].card.groups:
+    for group in learned.profile.cards[strategy.card].card.groups:
         for rule in group.rules:
             for proposal in proposals:
                 if proposal.change.kind == "rule" and proposal.change.name == rule.id:

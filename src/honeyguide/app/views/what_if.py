@@ -262,28 +262,28 @@ class WhatIf:
 
 
 def _controls(table: Any, strategy: str) -> Iterator[Control]:
-    plan = table["strategy"][strategy]
-    yield Control("cap", "cap", "", "pages of a site at most", plan.get("cap", 4))
-    for group in table["scorecard"][plan["card"]].get("group", []):
+    settings = table["strategy"][strategy]
+    yield Control("cap", "cap", "", "pages of a site at most", settings.get("cap", 4))
+    for group in table["scorecard"][settings["card"]].get("group", []):
         for rule in group["rules"]:
             if isinstance(rule.get("points"), int | float):
                 yield Control(
                     "points", rule["id"], group["name"], str(rule.get("reason", "")), rule["points"]
                 )
-    for name, most in plan.get("quota", {}).items():
+    for name, most in settings.get("quota", {}).items():
         yield Control("quota", name, "", f"pages of the kind {name} at most", most)
     for name, words in table.get("terms", {}).items():
         if isinstance(words, list) and 0 < len(words) <= MAX_WORDS:
             yield Control("words", name, "", name.replace("_", " "), [str(word) for word in words])
     wanted = [str(word) for word in table.get("want", {}).get("pages", [])]
     yield Control("want", "pages", "", "kinds or words of pages that every pick is to have", wanted)
-    rules = [*table.get("filter", []), *plan.get("filter", [])]
+    rules = [*table.get("filter", []), *settings.get("filter", [])]
     yield Control("filters", "filters", "", "filters: a rule that you delete rejects nothing", _ids(rules))
 
 
 def _change(table: dict[str, Any], control: Control, strategy: str, inherited: dict[str, Any]) -> None:
     """Change the tables of a profile that extends another, whose tables are `inherited`."""
-    plan = table.setdefault("strategy", {}).setdefault(strategy, {})
+    settings = table.setdefault("strategy", {}).setdefault(strategy, {})
     if control.kind in ("words", "want"):
         place = table.setdefault("terms" if control.kind == "words" else "want", {})
         before = inherited.get("terms" if control.kind == "words" else "want", {}).get(control.name, [])
@@ -291,19 +291,19 @@ def _change(table: dict[str, Any], control: Control, strategy: str, inherited: d
     elif control.kind == "filters":
         kept = _list_of(control)
         _keep_filters(table, inherited, kept)
-        _keep_filters(plan, inherited["strategy"].get(strategy, {}), kept)
+        _keep_filters(settings, inherited["strategy"].get(strategy, {}), kept)
     elif isinstance(control.value, list):
         raise InputError("should be a number", field=control.name)
     elif control.kind == "cap":
-        plan["cap"] = int(control.value)
+        settings["cap"] = int(control.value)
     elif control.kind == "quota":
-        plan.setdefault("quota", {})[control.name] = int(control.value)
+        settings.setdefault("quota", {})[control.name] = int(control.value)
     else:
         card = read_profile(toml_text(table)).table["strategy"][strategy]["card"]
         groups = table.setdefault("scorecard", {}).setdefault(card, {}).setdefault("group", [])
         rules = _named(groups, "name", control.place).setdefault("rules", [])
         _named(rules, "id", control.name)["points"] = tidy(control.value)
-    if not plan:
+    if not settings:
         del table["strategy"][strategy]
 
 

@@ -47,7 +47,7 @@ NO_GROUPS: GroupFacts = {
 
 
 def describe_groups(
-    links: Sequence[Link], plan: Strategy, buckets_of: Callable[[], Buckets], words: Mapping[str, str]
+    links: Sequence[Link], strategy: Strategy, buckets_of: Callable[[], Buckets], words: Mapping[str, str]
 ) -> dict[str, GroupFacts]:
     """Return the facts of each link that is in a group, leads one or ends the menu, by the text of its URL.
 
@@ -60,7 +60,7 @@ def describe_groups(
         facts[list(entries.values())[-1].url.text]["ends_menu"] = True
     if not groups:
         return dict(facts)
-    rules = plan.groups
+    rules = strategy.groups
     buckets = buckets_of()
 
     def kind_of(group: _Group) -> str:
@@ -71,7 +71,7 @@ def describe_groups(
             owner=None if entry is None else buckets[entry.url.text],
             is_menu=group.is_menu,
         )
-        rule = plan.headings.first(row)
+        rule = strategy.headings.first(row)
         return rule.id if rule else "neutral"
 
     hub = None

@@ -104,13 +104,13 @@ class _Page(NamedTuple):
 class ProfileLearner:
     """Learns changes of one strategy; what a set of changes gives on a site is computed once."""
 
-    def __init__(self, sites: Iterable[LabelledSite], profile: Profile, strategy: str, cap: int) -> None:
+    def __init__(self, sites: Iterable[LabelledSite], profile: Profile, strategy_name: str, cap: int) -> None:
         self._sites = {site.gold.site: site for site in sites}
         self._profile = profile
-        self._strategy = strategy
+        self._strategy_name = strategy_name
         self._cap = cap
-        self._plan = profile.strategies[strategy]
-        self._card = profile.cards[self._plan.card].card
+        self._strategy = profile.strategies[strategy_name]
+        self._card = profile.cards[self._strategy.card].card
         width = self._card.high - self._card.low
         self._step = (width if 0 < width < float("inf") else _RANGE) / _STEPS
         self._rejected: dict[str, list[Candidate]] = {}
@@ -151,10 +151,10 @@ class ProfileLearner:
 
     def _read(self, site: LabelledSite) -> Iterator[_Page]:
         """Filter and score the links of a site once; buckets, words and the rules that pay do not depend on points."""
-        profile, strategy = self._profile, self._strategy
-        found = filter_links(site.links, site.home, profile, strategy, SelectionOptions())
+        profile, strategy_name = self._profile, self._strategy_name
+        found = filter_links(site.links, site.home, profile, strategy_name, SelectionOptions())
         known = [c._replace(rejected=c.rejected or site.rejected.get(c.url)) for c in found]
-        open_ = score_candidates((c for c in known if c.rejected is None), profile, strategy, site.heads)
+        open_ = score_candidates((c for c in known if c.rejected is None), profile, strategy_name, site.heads)
         self._rejected[site.gold.site] = [c for c in known if c.rejected is not None]
         for candidate in open_:
             facts = Facts(candidate.link, candidate.head, bucket=candidate.bucket)
@@ -205,7 +205,7 @@ class ProfileLearner:
         key = (changes, name)
         if key not in self._known:
             if changes not in self._profiles:
-                self._profiles[changes] = with_changes(self._profile, self._strategy, changes)
+                self._profiles[changes] = with_changes(self._profile, self._strategy_name, changes)
             picked = tuple(
                 PageDecision(one.url.text) for one in self._selected(self._profiles[changes], name)
             )
@@ -213,14 +213,16 @@ class ProfileLearner:
         return self._known[key]
 
     def _selected(self, profile: Profile, name: str) -> tuple[Candidate, ...]:
-        plan = profile.strategies[self._strategy]
+        strategy = profile.strategies[self._strategy_name]
         scored = []
         for candidate, facts, _, _ in self._pages[name]:
-            score = profile.scores(plan.cards, facts)[plan.card]
-            is_dropped = plan.nevers.first(facts) or (None if candidate.wish else plan.drops.first(facts))
+            score = profile.scores(strategy.cards, facts)[strategy.card]
+            is_dropped = strategy.nevers.first(facts) or (
+                None if candidate.wish else strategy.drops.first(facts)
+            )
             if is_dropped is None:
                 scored.append(candidate._replace(score=score))
-        return rank(scored, profile, self._strategy, self._cap).selected
+        return rank(scored, profile, self._strategy_name, self._cap).selected
 
     @staticmethod
     def _worth(site: SiteFigures) -> int:
@@ -258,7 +260,7 @@ class ProfileLearner:
 
     def _proposed(self, chosen: frozenset[ProfileChange], names: Sequence[str]) -> Iterator[ProfileChange]:
         """Propose what may mend mistakes that two of these sites have in common."""
-        profile = with_changes(self._profile, self._strategy, chosen)
+        profile = with_changes(self._profile, self._strategy_name, chosen)
         missed: defaultdict[tuple[Kind, str], set[str]] = defaultdict(set)
         wrong: defaultdict[tuple[Kind, str], set[str]] = defaultdict(set)
         for name in names:
@@ -324,11 +326,11 @@ def learned_rules(changes: Iterable[ProfileChange]) -> Iterator[tuple[Rule, list
         yield Rule(f"{LEARNED}-{kind}", f"labelled: a word of {kind} pages", points, when), listed
 
 
-def with_changes(profile: Profile, strategy: str, changes: Iterable[ProfileChange]) -> Profile:
+def with_changes(profile: Profile, strategy_name: str, changes: Iterable[ProfileChange]) -> Profile:
     """Return the profile with changes of the strategy's card and drops."""
     changes = tuple(changes)
-    plan = profile.strategies[strategy]
-    card = profile.cards[plan.card].card
+    strategy = profile.strategies[strategy_name]
+    card = profile.cards[strategy.card].card
     points = {change.name: change.points for change in changes if change.kind == "rule"}
     groups = [
         replace(
@@ -339,9 +341,9 @@ def with_changes(profile: Profile, strategy: str, changes: Iterable[ProfileChang
     if rules := tuple(rule for rule, _ in learned_rules(changes)):
         groups.append(Group(LEARNED, "all", rules))
     dropped = {change.name for change in changes if change.kind == "drop"}
-    drops = RuleList(rule for rule in plan.drops.rules if rule.id not in dropped)
+    drops = RuleList(rule for rule in strategy.drops.rules if rule.id not in dropped)
     return replace(
         profile,
-        cards={**profile.cards, plan.card: CompiledCard(replace(card, groups=tuple(groups)))},
-        strategies={**profile.strategies, strategy: replace(plan, drops=drops)},
+        cards={**profile.cards, strategy.card: CompiledCard(replace(card, groups=tuple(groups)))},
+        strategies={**profile.strategies, strategy_name: replace(strategy, drops=drops)},
     )

@@ -52,12 +52,12 @@ class Arrival(NamedTuple):
 class Look:
     """Judges the fetched pages of one site."""
 
-    def __init__(self, home: Page, profile: Profile, strategy: str) -> None:
+    def __init__(self, home: Page, profile: Profile, strategy_name: str) -> None:
         self._home = home
         self._profile = profile
-        self._strategy = strategy
-        self._plan = profile.strategies[strategy]
-        self.reads_text = bool(self._plan.looks.rules)
+        self._strategy_name = strategy_name
+        self._strategy = profile.strategies[strategy_name]
+        self.reads_text = bool(self._strategy.looks.rules)
         self._texts: dict[Url, str] = {}  # each page is compared with every other
 
     def text(self, page: Page) -> str:
@@ -88,7 +88,7 @@ class Look:
                     facts = text_facts(text, self._profile.content.legal)
                     facts["same_text"] = None if first == url else first.path
                     facts["name_twin"] = self._name_twin(page, text, pages)
-                    fault = reject_page(candidate, facts, self._plan)
+                    fault = reject_page(candidate, facts, self._strategy)
                 if fault is not None:
                     faults[url] = fault._replace(rule="shell") if fault.rule == THIN and is_shell else fault
         return faults
@@ -97,7 +97,7 @@ class Look:
         if page.url == link.url:
             return None
         arrived, options = Link(page.url, link.occurrences, link.order), SelectionOptions(page=self._home)
-        (target,) = filter_links([arrived], self._home.url, self._profile, self._strategy, options)
+        (target,) = filter_links([arrived], self._home.url, self._profile, self._strategy_name, options)
         why = target.rejected
         return None if why is None else Why("redirect", f"redirects to {page.url.path}: {why.text}")
 

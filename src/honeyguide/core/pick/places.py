@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-6
 
 
-def take(ordered: list[Candidate], plan: Strategy, cap: int, *, keeps: bool = True) -> list[Candidate]:
+def take(ordered: list[Candidate], strategy: Strategy, cap: int, *, keeps: bool = True) -> list[Candidate]:
     """Select from the top, within quotas, reserved places and cap; what is not selected gets the reason. Keeps the order."""
     taken: Counter[str] = Counter()
     slugs: dict[str, frozenset[str]] = {}
     result = list(ordered)
-    kept = _kept_places(ordered, plan.reserve) if keeps else set()
+    kept = _kept_places(ordered, strategy.reserve) if keeps else set()
     least = 0 if any(kind == "wish" for kind, _ in kept) else 1  # only a wish takes the first place
     full = Why("cap", "1 page before it was taken" if cap == 1 else f"{cap} pages before it were taken")
     is_reserved, size = False, 0
-    for place in _postponed(ordered, plan):
+    for place in _postponed(ordered, strategy):
         candidate = ordered[place]
         if candidate.rejected is not None:
             continue
         bucket = candidate.bucket or ""
         claims = kept.intersection((("bucket", bucket), ("wish", candidate.wish or ""))) if kept else kept
         is_wish = ("wish", candidate.wish) in claims
-        if (twin := _twin(candidate.url, slugs, plan.distinct)) is not None:
+        if (twin := _twin(candidate.url, slugs, strategy.distinct)) is not None:
             result[place] = _surplus(
                 candidate, Why("near-duplicate", f"its address has nearly the same words as {twin}")
             )
-        elif not is_wish and _is_over_quota(bucket, taken, plan):
-            most = f"at most {plan.quotas[bucket]} {bucket} page"
+        elif not is_wish and _is_over_quota(bucket, taken, strategy):
+            most = f"at most {strategy.quotas[bucket]} {bucket} page"
             result[place] = _surplus(candidate, Why(f"{bucket}-quota", most))
         elif size >= cap:
             result[place] = _surplus(candidate, full)
@@ -60,26 +60,28 @@ def take(ordered: list[Candidate], plan: Strategy, cap: int, *, keeps: bool = Tr
             result[place] = candidate._replace(rank=size, is_kept=bool(is_reserved and claims))
             kept = kept - claims
     if is_reserved and size < cap:  # by a quota or as near duplicates, no page can take a kept place
-        return take(ordered, plan, cap, keeps=False)
+        return take(ordered, strategy, cap, keeps=False)
     return result
 
 
-def _is_over_quota(bucket: str, taken: Counter[str], plan: Strategy) -> bool:
-    return plan.over_quota is None and bucket in plan.quotas and taken[bucket] >= plan.quotas[bucket]
+def _is_over_quota(bucket: str, taken: Counter[str], strategy: Strategy) -> bool:
+    return (
+        strategy.over_quota is None and bucket in strategy.quotas and taken[bucket] >= strategy.quotas[bucket]
+    )
 
 
-def _postponed(ordered: list[Candidate], plan: Strategy) -> Iterable[int]:
+def _postponed(ordered: list[Candidate], strategy: Strategy) -> Iterable[int]:
     """Order pages as if each over its quota had `over_quota` points less; gives indexes into `ordered`."""
-    if plan.over_quota is None:
+    if strategy.over_quota is None:
         return range(len(ordered))
     seen: Counter[str] = Counter()
     late: dict[Url, float] = {}
     for candidate in ordered:
         bucket = candidate.bucket or ""
-        if candidate.rejected is None and bucket in plan.quotas:
+        if candidate.rejected is None and bucket in strategy.quotas:
             seen[bucket] += 1
-            if seen[bucket] > plan.quotas[bucket]:
-                late[candidate.url] = plan.over_quota
+            if seen[bucket] > strategy.quotas[bucket]:
+                late[candidate.url] = strategy.over_quota
 
     def key(index: int) -> tuple[bool, float]:
         candidate = ordered[index]
@@ -127,14 +129,14 @@ def _kept_places(candidates: Iterable[Candidate], reserve: Collection[str]) -> s
 
 
 def order_keys(
-    candidates: Sequence[Candidate], profile: Profile, plan: Strategy
+    candidates: Sequence[Candidate], profile: Profile, strategy: Strategy
 ) -> list[tuple[float | str, ...]]:
     """Return the keys by which a strategy orders candidates."""
-    buckets = profile.kinds_of(plan).buckets
+    buckets = profile.kinds_of(strategy).buckets
 
     def steps(candidate: Candidate) -> float:
-        value = strength(candidate, profile, plan)
-        return half_up(value / plan.epsilon) if plan.epsilon else value
+        value = strength(candidate, profile, strategy)
+        return half_up(value / strategy.epsilon) if strategy.epsilon else value
 
     def priority(candidate: Candidate) -> float:
         bucket = buckets.get(candidate.bucket or "")
@@ -147,22 +149,29 @@ def order_keys(
         "document": lambda: [float(c.link.order) for c in candidates],
         "url": lambda: [c.link.url.text for c in candidates],
     }
-    return list(zip(*[columns[name]() for name in dict.fromkeys((*plan.order, "url"))], strict=True))
+    return list(zip(*[columns[name]() for name in dict.fromkeys((*strategy.order, "url"))], strict=True))
 
 
-def strength(candidate: Candidate, profile: Profile, plan: Strategy) -> float:
+def strength(candidate: Candidate, profile: Profile, strategy: Strategy) -> float:
     """Return a score without the handicap of its bucket (PICK-17)."""
     score = candidate.score.value if candidate.score is not None else 0.0
-    bucket = profile.kinds_of(plan).buckets.get(candidate.bucket or "") if "bucket" in plan.order else None
+    bucket = (
+        profile.kinds_of(strategy).buckets.get(candidate.bucket or "") if "bucket" in strategy.order else None
+    )
     return score - (bucket.handicap if bucket else 0.0)
 
 
-def count_rules(candidates: Sequence[Candidate], profile: Profile, plan: Strategy) -> dict[str, int]:
+def count_rules(candidates: Sequence[Candidate], profile: Profile, strategy: Strategy) -> dict[str, int]:
     """Count what PICK-20 asks for; a rule of the profile that rejected nothing counts 0."""
-    rules = (*profile.filters.rules, *plan.filters.rules, *plan.drops.rules)
-    keeps = plan.reserve or plan.wants.rules
-    limits = ("cap", "replaced", *(["reserved"] if keeps else []), *([NEVER] if plan.nevers.rules else []))
-    names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in plan.quotas), *limits)
+    rules = (*profile.filters.rules, *strategy.filters.rules, *strategy.drops.rules)
+    keeps = strategy.reserve or strategy.wants.rules
+    limits = (
+        "cap",
+        "replaced",
+        *(["reserved"] if keeps else []),
+        *([NEVER] if strategy.nevers.rules else []),
+    )
+    names = (*(rule.id for rule in rules), *(f"{bucket}-quota" for bucket in strategy.quotas), *limits)
     rejected = Counter(dict.fromkeys(names, 0))
     rejected.update(candidate.rejected.rule for candidate in candidates if candidate.rejected is not None)
     scored = [candidate for candidate in candidates if candidate.score is not None]

@@ -120,29 +120,36 @@ class SelectionOptions:
 
 
 def select_links(
-    links: Iterable[Link], page: Url, profile: Profile, strategy: str, options: SelectionOptions | None = None
+    links: Iterable[Link],
+    page: Url,
+    profile: Profile,
+    strategy_name: str,
+    options: SelectionOptions | None = None,
 ) -> Selection:
     """Choose among the links of a page; the order of `links` does not matter."""
     options = options or SelectionOptions()
-    candidates = filter_links(links, page, profile, strategy, options)
+    candidates = filter_links(links, page, profile, strategy_name, options)
     return rank(
-        score_candidates(candidates, profile, strategy, options.heads), profile, strategy, options.cap
+        score_candidates(candidates, profile, strategy_name, options.heads),
+        profile,
+        strategy_name,
+        options.cap,
     )
 
 
-def uses_query(profile: Profile, strategy: str) -> bool:
+def uses_query(profile: Profile, strategy_name: str) -> bool:
     """Tell whether a strategy's rules read the score of the query."""
-    plan = profile.strategies[strategy]
+    strategy = profile.strategies[strategy_name]
     readers: tuple[RuleList | CompiledCard, ...] = (
-        profile.kinds_of(plan).rules,
-        plan.drops,
-        *(profile.cards[card] for card in plan.cards),
+        profile.kinds_of(strategy).rules,
+        strategy.drops,
+        *(profile.cards[card] for card in strategy.cards),
     )
     return any("contextual" in reader.fields for reader in readers)
 
 
 def filter_links(
-    links: Iterable[Link], page: Url, profile: Profile, strategy: str, options: SelectionOptions
+    links: Iterable[Link], page: Url, profile: Profile, strategy_name: str, options: SelectionOptions
 ) -> list[Candidate]:
     """Reject links by scope, filters and patterns (PICK-1, PICK-2, PICK-10); the others are open candidates."""
     links = sorted(links, key=attrgetter("order", "url.text"))
@@ -151,13 +158,13 @@ def filter_links(
     keys = [profile.scope.key(link.url) for link in inside]
     merged = merge_by_keys(inside, keys, page)
     wholes = list(merged.values())  # with all occurrences of their key
-    plan, home_paths = profile.strategies[strategy], HomePaths(page)
+    strategy, home_paths = profile.strategies[strategy_name], HomePaths(page)
     rows, words = describe_links(wholes)
     families = find_families(wholes, profile.families, options.page, words)
     for key, link, facts in zip(merged, wholes, rows, strict=True):
         facts["home_path"] = home_paths.of(link.url, key)
-    answer_together(rows, (profile.filters, plan.filters, profile.kinds_of(plan).rules))
-    groups = _groups(wholes, rows, words, profile, plan) if plan.headings.rules else {}
+    answer_together(rows, (profile.filters, strategy.filters, profile.kinds_of(strategy).rules))
+    groups = _groups(wholes, rows, words, profile, strategy) if strategy.headings.rules else {}
     known = dict(zip(merged, rows, strict=True))
     first = {link.url.text: link for link in reversed(inside)}
 
@@ -167,7 +174,7 @@ def filter_links(
         facts["is_duplicate"] = link is not first[address]
         facts["family"] = describe_family(families, facts, whole, profile.families)
         facts.update(listed := groups.get(address, NO_GROUPS))
-        rule = profile.filters.first(facts) or plan.filters.first(facts)
+        rule = profile.filters.first(facts) or strategy.filters.first(facts)
         if rule is not None:
             return Candidate(link, _why(rule, facts), facts=facts)
         rejected = (
@@ -175,7 +182,7 @@ def filter_links(
             if has_patterns
             else None
         )
-        return Candidate(whole, rejected, groups=listed if plan.headings.rules else None, facts=facts)
+        return Candidate(whole, rejected, groups=listed if strategy.headings.rules else None, facts=facts)
 
     has_patterns = bool(options.include or options.exclude)
     left = iter(keys)
@@ -191,16 +198,16 @@ def _outside(link: Link, verdict: Verdict) -> Candidate:
 
 
 def _groups(
-    links: Sequence[Link], rows: Sequence[Facts], words: PageWords, profile: Profile, plan: Strategy
+    links: Sequence[Link], rows: Sequence[Facts], words: PageWords, profile: Profile, strategy: Strategy
 ) -> dict[str, GroupFacts]:
     """Describe how the page groups its links, except those that a filter of the profile rejects whatever the group."""
-    kinds, filters = profile.kinds_of(plan).rules.first, profile.filters.first
+    kinds, filters = profile.kinds_of(strategy).rules.first, profile.filters.first
     open_ = [(link, facts) for link, facts in zip(links, rows, strict=True) if filters(facts) is None]
 
     def buckets() -> dict[str, str | None]:
         return {link.url.text: rule.id if (rule := kinds(facts)) else None for link, facts in open_}
 
-    return describe_groups([link for link, _ in open_], plan, buckets, words)
+    return describe_groups([link for link, _ in open_], strategy, buckets, words)
 
 
 def merge_by_keys(links: Iterable[Link], keys: Iterable[str], home: Url | None = None) -> dict[str, Link]:
@@ -269,23 +276,26 @@ def _shown(fact: Value) -> Value:
 
 
 def score_candidates(
-    candidates: Iterable[Candidate], profile: Profile, strategy: str, heads: Mapping[Url, Head] | None = None
+    candidates: Iterable[Candidate],
+    profile: Profile,
+    strategy_name: str,
+    heads: Mapping[Url, Head] | None = None,
 ) -> list[Candidate]:
     """Score open candidates; a drop of the strategy rejects what its score, bucket or facts rule out."""
-    plan, heads = profile.strategies[strategy], heads or {}
-    query = profile.query if uses_query(profile, strategy) else None
+    strategy, heads = profile.strategies[strategy_name], heads or {}
+    query = profile.query if uses_query(profile, strategy_name) else None
     return [
         candidate
         if candidate.rejected is not None
-        else _scored(candidate, heads.get(candidate.url) if heads else None, profile, plan, query)
+        else _scored(candidate, heads.get(candidate.url) if heads else None, profile, strategy, query)
         for candidate in candidates
     ]
 
 
 def _scored(
-    candidate: Candidate, head: Head | None, profile: Profile, plan: Strategy, query: Query | None
+    candidate: Candidate, head: Head | None, profile: Profile, strategy: Strategy, query: Query | None
 ) -> Candidate:
-    facts = _facts(candidate, head, plan)
+    facts = _facts(candidate, head, strategy)
     parts: dict[str, Score] = {}
     matched: tuple[str, ...] = ()
     if query is not None:
@@ -293,22 +303,22 @@ def _scored(
             query, lambda name: text if isinstance(text := facts[name], str) else None
         )
         facts["contextual"] = parts["contextual"].value
-    rule = profile.kinds_of(plan).rules.first(facts)
+    rule = profile.kinds_of(strategy).rules.first(facts)
     facts["bucket"] = bucket = rule.id if rule else None
-    for name, score in profile.scores(plan.cards, facts).items():
+    for name, score in profile.scores(strategy.cards, facts).items():
         parts[name] = _named(profile.cards[name], score, facts)
-    score = parts[plan.card]
-    wish = plan.wants.first(facts) if plan.wants.rules else None
-    dropped = (plan.nevers.first(facts) if plan.nevers.rules else None) or (
-        None if wish else plan.drops.first(facts)
+    score = parts[strategy.card]
+    wish = strategy.wants.first(facts) if strategy.wants.rules else None
+    dropped = (strategy.nevers.first(facts) if strategy.nevers.rules else None) or (
+        None if wish else strategy.drops.first(facts)
     )
     if wish is not None:
         reason = Reason("want", 0.0, wish.reason, tag="wanted")
-        score = parts[plan.card] = Score(score.value, (*score.reasons, reason), score.unknown)
+        score = parts[strategy.card] = Score(score.value, (*score.reasons, reason), score.unknown)
     return Candidate(
         candidate.link,
         _why(dropped, facts) if dropped else None,
-        category=_category(profile, plan, score),
+        category=_category(profile, strategy, score),
         bucket=bucket,
         score=score,
         parts=parts,
@@ -322,7 +332,7 @@ def _scored(
 _OF_FILTERS = dict.fromkeys(("home_path", "is_duplicate", "family", "bucket"))  # facts that no score reads
 
 
-def _facts(candidate: Candidate, head: Head | None, plan: Strategy) -> Facts:
+def _facts(candidate: Candidate, head: Head | None, strategy: Strategy) -> Facts:
     """Return what scores read of a candidate; what filters have read of its link is not computed again."""
     if head is not None or candidate.facts is None:
         facts = Facts(candidate.link, head)
@@ -330,17 +340,17 @@ def _facts(candidate: Candidate, head: Head | None, plan: Strategy) -> Facts:
         return facts
     facts = candidate.facts
     facts.update(_OF_FILTERS)
-    for name in plan.cards:  # of another time that the candidate was scored
+    for name in strategy.cards:  # of another time that the candidate was scored
         facts.pop(CARD + name, None)
     return facts
 
 
-def reject_page(candidate: Candidate, seen: Mapping[str, Value], plan: Strategy) -> Why | None:
+def reject_page(candidate: Candidate, seen: Mapping[str, Value], strategy: Strategy) -> Why | None:
     """Say why a page that was fetched is not selected after all; `seen` are facts about its text."""
     facts = Facts(candidate.link, candidate.head, bucket=candidate.bucket)
     facts.update(candidate.groups or {})
     facts.update(seen)
-    rule = plan.looks.first(facts)
+    rule = strategy.looks.first(facts)
     return None if rule is None else _why(rule, facts)
 
 
@@ -363,33 +373,33 @@ def _saying(reason: Reason, text: str) -> Reason:
     return Reason(reason.rule, reason.points, text, reason.quiet, reason.tag)
 
 
-def _category(profile: Profile, plan: Strategy, score: Score) -> str | None:
+def _category(profile: Profile, strategy: Strategy, score: Score) -> str | None:
     """Name the rule that paid in a card that starts with categories (PICK-3): A, B, C, U, T, D."""
-    ids = profile.cards[plan.card].categories
+    ids = profile.cards[strategy.card].categories
     return next((reason.rule for reason in score.reasons if reason.rule in ids), None) if ids else None
 
 
 def rank(
     scored: Iterable[Candidate],
     profile: Profile,
-    strategy: str,
+    strategy_name: str,
     cap: int | None = None,
     unwanted: Mapping[Url, Why] | None = None,
 ) -> Selection:
     """Order candidates and select the best; `unwanted` pages were fetched and are unusable (PICK-21)."""
-    plan = profile.strategies[strategy]
+    strategy = profile.strategies[strategy_name]
     wanted = list(scored)
     for place, candidate in enumerate(wanted):
         if unwanted and candidate.rejected is None and candidate.url in unwanted:
             wanted[place] = candidate._replace(rejected=unwanted[candidate.url])
     open_ = [place for place, candidate in enumerate(wanted) if candidate.rejected is None]
-    keys = dict(zip(open_, order_keys([wanted[place] for place in open_], profile, plan), strict=True))
+    keys = dict(zip(open_, order_keys([wanted[place] for place in open_], profile, strategy), strict=True))
     open_.sort(key=keys.__getitem__)
-    taken = take([wanted[place] for place in open_], plan, plan.cap if cap is None else cap)
+    taken = take([wanted[place] for place in open_], strategy, strategy.cap if cap is None else cap)
     selected = tuple(sorted((c for c in taken if c.rank is not None), key=lambda c: c.rank or 0))
     for place, candidate in zip(open_, taken, strict=True):
         wanted[place] = candidate
-    return Selection(strategy, selected, tuple(wanted), count_rules(wanted, profile, plan))
+    return Selection(strategy_name, selected, tuple(wanted), count_rules(wanted, profile, strategy))
 
 
 def undecided(lowest: Selection, highest: Selection, profile: Profile) -> list[Url]:
@@ -397,18 +407,18 @@ def undecided(lowest: Selection, highest: Selection, profile: Profile) -> list[U
 
     A head only adds points: `lowest` is the selection without the heads that are not known, in `highest` they are perfect.
     """
-    plan = profile.strategies[lowest.strategy]
+    strategy = profile.strategies[lowest.strategy]
     is_full = 0 < len(lowest.selected) == len(highest.selected)
-    kept = [c for c in lowest.selected if c.bucket in plan.reserve]
-    others = [strength(c, profile, plan) for c in lowest.selected if c.bucket not in plan.reserve]
+    kept = [c for c in lowest.selected if c.bucket in strategy.reserve]
+    others = [strength(c, profile, strategy) for c in lowest.selected if c.bucket not in strategy.reserve]
     bar = min(others) if is_full and others else -math.inf
-    bars = {c.bucket: min(bar, strength(c, profile, plan)) for c in reversed(kept)}
+    bars = {c.bucket: min(bar, strength(c, profile, strategy)) for c in reversed(kept)}
     best = [
         candidate
         for candidate in highest.candidates
         if candidate.is_good
         and candidate.score is not None
-        and strength(candidate, profile, plan) >= bars.get(candidate.bucket, bar) - plan.epsilon
+        and strength(candidate, profile, strategy) >= bars.get(candidate.bucket, bar) - strategy.epsilon
     ]
     intrinsic = {c.url: (c.parts or {}).get("intrinsic", 0.0) for c in best}
     return [c.url for c in sorted(best, key=lambda c: (-intrinsic[c.url], c.url.text))]

@@ -40,11 +40,11 @@ def _condition(name: str, buckets: Collection[str]) -> Condition:
     return AnyOf(tuple(Text(field, "word", words) for field in _TEXTS))
 
 
-def with_wishes(profile: Profile, strategy: str, want: Iterable[str], never: Iterable[str]) -> Profile:
+def with_wishes(profile: Profile, strategy_name: str, want: Iterable[str], never: Iterable[str]) -> Profile:
     """Return the profile with wishes for a strategy, in addition to its own."""
-    plan = profile.strategies[strategy]
-    buckets = profile.kinds_of(plan).buckets
-    wants = RuleList((*plan.wants.rules, *wanted_rules(want, buckets).rules))
-    nevers = RuleList((*plan.nevers.rules, *never_rules(never, buckets).rules))
-    plans = {**profile.strategies, strategy: replace(plan, wants=wants, nevers=nevers)}
-    return replace(profile, strategies=plans)
+    strategy = profile.strategies[strategy_name]
+    buckets = profile.kinds_of(strategy).buckets
+    wants = RuleList((*strategy.wants.rules, *wanted_rules(want, buckets).rules))
+    nevers = RuleList((*strategy.nevers.rules, *never_rules(never, buckets).rules))
+    strategies = {**profile.strategies, strategy_name: replace(strategy, wants=wants, nevers=nevers)}
+    return replace(profile, strategies=strategies)
