@@ -558,7 +558,7 @@ INNER = {
     "adapters.html.groups:_MAX_LABEL_NODES", "adapters.html.groups:_MAX_HEADING_DEPTH", "adapters.files.sites:_MAX_RAW_CHARS",
     "adapters.files.sites:_MAX_SPAN", "adapters.files.results:_MAX_POINTS", "adapters.output.page_file:_MAX_LINE_BYTES",
     "adapters.output.warc:_MAX_LINES", "app.tools.checked:_MAX_ITEMS", "core.page.page:_MAX_JOINED", "core.crawl.learner:_MAX_SHOWN",
-    "core.rules.language:_MAX_WORDS", "core.recrawl.signals:_MAX_TIME_CHARS",
+    "core.rules.language:_MAX_WORDS", "adapters.store.common.queue:_MAX_COPIES", "core.recrawl.signals:_MAX_TIME_CHARS",
     # what the page says below its tables: the longest obeyed Retry-After, and rendering, which has a guide
     "core.fetching:MAX_REST_S", "adapters.render.fetcher:_MAX_SCRIPTS_BYTES", "adapters.render.fetcher:_MAX_LOOKED_BYTES",
 }  # fmt: skip

@@ -284,8 +284,8 @@ class _PageReading:
         content = main_digest(said.main)
         candidates = candidates_of(page, context)
         is_first = not (self._is_again or lease.is_recrawl)
-        has_twins = is_first and len(page.text) >= context.profile.traps.min_twin_chars
-        view = self._view = self._run.queue.look(lease, list(candidates), content if has_twins else None)
+        may_be_copy = is_first and len(page.text) >= context.profile.traps.min_twin_chars
+        view = self._view = self._run.queue.look(lease, list(candidates), content if may_be_copy else None)
         if not view.is_held:
             return
         self._run.widen(view.sites)
@@ -296,11 +296,11 @@ class _PageReading:
         self._kind = kind_of(self._url, self._density, found, context.profile)
         if self._kind == "hub":
             crawled.listing = describe_list(self._url, self._density, context.profile)
-        crawled.twin = self._twin(view)
+        crawled.copy_of = self._copy_of(view)
         tags = robots_tags(page, fetched.headers.robots) if context.respects_robots_tags else frozenset()
         self._is_hidden = "noindex" in tags
         around = Around(
-            view.known, self._run.sites, crawled.twin, self._kind == "hub", is_nofollow="nofollow" in tags
+            view.known, self._run.sites, crawled.copy_of, self._kind == "hub", is_nofollow="nofollow" in tags
         )
         self._judged = judge_page(page, lease, candidates, around, context)
         if self._judged.topic is not None:
@@ -311,9 +311,9 @@ class _PageReading:
         if not lease.is_seed and not self._is_again:
             self._lesson = context.traps.learn(lease.url, sketch_of(said.text))
 
-    def _twin(self, view: PageView) -> str | None:
+    def _copy_of(self, view: PageView) -> str | None:
         """Find a page that said the same and still does, as far as is known."""
-        for url in view.twins:
+        for url in view.copies:
             known = self._run.known(Url.parse(url))
             if known is None or (known.failures == 0 and known.content in (None, self.crawled.content)):
                 return url

@@ -54,14 +54,14 @@ class WorkerState(NamedTuple):
 class PageView:
     """What judging one page asks of the store.
 
-    `is_held` says that the lease is still ours. `known` has the links that the run knows, `twins` the pages that said the
+    `is_held` says that the lease is still ours. `known` has the links that the run knows, `copies` the pages that said the
     same when they were read, the first first. `sites` are those of the crawl, `shapes` what was learnt of shapes since the
     last look, with what other workers have learnt; `learnt` is what is known of the links of its site.
     """
 
     is_held: bool
     known: Mapping[int, KnownState] = field(default_factory=lambda: MappingProxyType({}))
-    twins: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     sites: frozenset[str] = frozenset()
     shapes: tuple[UrlShape, ...] = ()
     learnt: Mapping[str, Tally] = field(default_factory=lambda: MappingProxyType({}))

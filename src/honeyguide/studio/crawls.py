@@ -260,7 +260,7 @@ async def summary(sources: Sources, request: web.Request) -> View:
     note = (few if counts.fetched > len(listed) else "") + ("" if found.is_exact else about)
     said = "".join(f"<li>{escape(clean(one, 300))}</li>" for one in found.learnt)
     learnt = f'<h2>What was learnt</h2><div class="box"><ul class="plain">{said}</ul></div>' if said else ""
-    twin = {
+    record = {
         "run": found.run,
         "states": dict(counts.states),
         "lanes": dict(counts.lanes),
@@ -269,7 +269,7 @@ async def summary(sources: Sources, request: web.Request) -> View:
         "learnt": found.learnt,
     }
     body = f"{run_tabs(run, 'summary')}{note}{html.inner(sheet)}{learnt}"
-    return View(f"Run {run}: summary", twin, body, "Crawl", trail=run_trail(None))
+    return View(f"Run {run}: summary", record, body, "Crawl", trail=run_trail(None))
 
 
 async def tree(sources: Sources, request: web.Request) -> View:

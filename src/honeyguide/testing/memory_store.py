@@ -187,10 +187,10 @@ class MemoryQueue(MemoryRun):
     # --- pages ---
 
     def look(self, lease: Lease, digests: Sequence[int] = (), content: str | None = None) -> PageView:
-        twins = tuple(self.contents.get(content, ())[:20]) if content else ()
+        copies = tuple(self.contents.get(content, ())[:20]) if content else ()
         known, shapes = self.known(digests), tuple(self.shapes_.values())
         learnt = {} if lease.group is None else self.learnt_.get(lease.site, {})
-        return PageView(self._holds(lease), known, twins, self.sites(), shapes, learnt)
+        return PageView(self._holds(lease), known, copies, self.sites(), shapes, learnt)
 
     def _holds(self, lease: Lease) -> bool:
         entry = self.by_id[lease.entry - 1]

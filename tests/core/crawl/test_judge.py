@@ -98,7 +98,7 @@ def test_what_the_traversal_does_not_follow_has_its_last_reason() -> None:
 
 
 def test_a_duplicate_is_not_expanded_unless_it_is_a_seed() -> None:
-    around = Around({}, frozenset({"a.example"}), twin=f"{A}/twin")
+    around = Around({}, frozenset({"a.example"}), copy_of=f"{A}/twin")
     done = judged("/fire", around=around)
     assert (done.action, done.findings.new, done.findings.skipped) == ("duplicate", [], {"TRAP-9": 1})
     seed = judged("/fire", around=around, lease=LEASE._replace(is_seed=True))

@@ -148,7 +148,7 @@ def judge_page(
     score = None if topic is None else topic.score()
     findings = Findings()
     findings.skipped.update(rule for _, rule in page.skipped)
-    why = soft_404(page, ground.profile.traps) or _twin(around.twin)
+    why = soft_404(page, ground.profile.traps) or _copy(around.copy_of)
     if around.is_nofollow:
         why = Why("nofollow", "asks robots not to follow its links")
     if why is not None and (around.is_nofollow or not lease.is_seed):
@@ -220,7 +220,7 @@ class Around(NamedTuple):
 
     known: Mapping[int, KnownState]
     sites: frozenset[str]
-    twin: str | None = None
+    copy_of: str | None = None
     is_hub: bool = False
     is_nofollow: bool = False
 
@@ -388,7 +388,7 @@ def _sighting(link: Link, score: Score | None, placement: Placement) -> Sighting
     return Sighting(link.anchor[:_MAX_ANCHOR], link.position.value, value, told, placement.lane)
 
 
-def _twin(url: str | None) -> Why | None:
+def _copy(url: str | None) -> Why | None:
     return None if url is None else Why("TRAP-9", f"says what {url} says")
 
 

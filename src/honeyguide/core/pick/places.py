@@ -39,9 +39,9 @@ def take(ordered: list[Candidate], strategy: Strategy, cap: int, *, keeps: bool 
         bucket = candidate.bucket or ""
         claims = kept.intersection((("bucket", bucket), ("wish", candidate.wish or ""))) if kept else kept
         is_wish = ("wish", candidate.wish) in claims
-        if (twin := _twin(candidate.url, slugs, strategy.distinct)) is not None:
+        if (other := _near_duplicate(candidate.url, slugs, strategy.distinct)) is not None:
             result[place] = _surplus(
-                candidate, Why("near-duplicate", f"its address has nearly the same words as {twin}")
+                candidate, Why("near-duplicate", f"its address has nearly the same words as {other}")
             )
         elif not is_wish and _is_over_quota(bucket, taken, strategy):
             most = f"at most {strategy.quotas[bucket]} {bucket} page"
@@ -103,7 +103,8 @@ def _surplus(candidate: Candidate, why: Why) -> Candidate:
     return type(candidate)(candidate[0], why, True, *candidate[3:])  # faster than `_replace`
 
 
-def _twin(url: Url, slugs: Mapping[str, frozenset[str]], distinct: float) -> str | None:
+def _near_duplicate(url: Url, slugs: Mapping[str, frozenset[str]], distinct: float) -> str | None:
+    """Find a page that was taken whose address has nearly the same words."""
     if distinct >= 1:
         return None
     path = url.path

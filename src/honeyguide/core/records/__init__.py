@@ -113,7 +113,7 @@ class Crawled:
     change: Why | None = None
     listing: Why | None = None
     rendered: Why | None = None
-    twin: str | None = None
+    copy_of: str | None = None
 
 
 def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = None) -> PageRecord:
@@ -150,10 +150,10 @@ def page_record(lease: Lease, crawled: Crawled, context: CrawlContext | None = N
         "language": crawled.page.language if crawled.page else None,
         "language_group": _language_group(crawled.page) if crawled.page else None,
         "robots": _robots(crawled),
-        "duplicate_of": crawled.twin,
+        "duplicate_of": crawled.copy_of,
     }
     if context is not None and crawled.page is not None:
-        record["duplicate_of"] = crawled.twin or _canonical_other(crawled.page, context)
+        record["duplicate_of"] = crawled.copy_of or _canonical_other(crawled.page, context)
     if context is not None and crawled.score is not None:
         record["relevance_level"] = relevance_level(crawled.score, context.profile)
     if context is not None and crawled.links is not None:

@@ -92,8 +92,8 @@ class StoreContract(LimitsContract):
         )
         queue.commit_page(lease, Intake(Done(), page("/a"), findings, "digest"))
         assert list(queue.pages()) == [(1, page("/a"))]
-        assert queue.look(lease, (), "digest").twins == (f"{SITE}/a",)
-        assert queue.look(lease, (), "other").twins == ()
+        assert queue.look(lease, (), "digest").copies == (f"{SITE}/a",)
+        assert queue.look(lease, (), "other").copies == ()
         (next_,) = queue.claim(ask()).leases
         assert (next_.url.path, next_.parent, next_.lane) == ("/b", f"{SITE}/a", "deep")
         assert queue.counts().out == {"pruned": 1}

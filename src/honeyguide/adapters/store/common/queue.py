@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 
 _CACHED = 40_000  # URLs whose state is kept in memory: menus are met on every page
-_TWINS = 20  # pages that said the same, of which one may still do
+_MAX_COPIES = 20  # pages that said the same, of which one may still do
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_LINK, _TWIN, _VERSION = 0, 1, 3  # kinds of rows of the query `look`; 2 is the lease
+_LINK, _COPY, _VERSION = 0, 1, 3  # kinds of rows of the query `look`; 2 is the lease
 
 
 class SqlQueue(SqlLeases):
@@ -78,14 +78,16 @@ class SqlQueue(SqlLeases):
         known = {digest: state for digest in digests if (state := cache.get(digest)) is not None}
         missing = [digest for digest in digests if digest not in known]
         held = (lease.entry, self._workers.id, lease.claim)
-        twins, is_held = [], False
-        for kind, *row in self._db.all(self._sql["look"], (self._run, str(missing), content, _TWINS, *held)):
+        copies, is_held = [], False
+        for kind, *row in self._db.all(
+            self._sql["look"], (self._run, str(missing), content, _MAX_COPIES, *held)
+        ):
             if kind == _LINK:
                 digest, state, rank, seen, rule, is_https = row
                 seen += self._db.counted(self._sql["seen"], (self._run, digest))
                 known[digest] = KnownState(state, rank, seen, rule, bool(is_https))
-            elif kind == _TWIN:
-                twins.append(row[4])
+            elif kind == _COPY:
+                copies.append(row[4])
             elif kind == _VERSION:
                 self._db.note_version(row[0])
             else:
@@ -95,7 +97,7 @@ class SqlQueue(SqlLeases):
         self._remember((digest, known[digest]) for digest in missing if digest in known)
         shapes, self._shapes = tuple(self._shapes.values()), {}
         learnt = {} if lease.group is None else self._worths.learnt(self._site_of(lease))
-        return PageView(is_held, known, tuple(twins), self._sites_now(lease), shapes, learnt)
+        return PageView(is_held, known, tuple(copies), self._sites_now(lease), shapes, learnt)
 
     def _site_of(self, lease: Lease) -> int:
         return self._add_sites([(lease.site, lease.is_external)])[0]
