@@ -271,7 +271,9 @@ def formula_values(frame: pl.LazyFrame, policy: FormulaPolicy) -> pl.LazyFrame:
     known = frame.collect_schema().names()
     own_a, own_b = _rate(known, policy.priors)
     a, b = pl.col(_STEPS[0]), pl.col(_STEPS[1])
-    frame = frame.with_columns(_weight(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))
+    frame = frame.with_columns(
+        _importance(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1])
+    )
     frame = frame.with_columns(_waited_h(known, a, b).alias(_STEPS[2]))
     pages = PageColumns(pl.col(_STEPS[2]), a, b, pl.col(_WEIGHT))
     value = policy.value_by(_ColumnMaths(), pages)
@@ -293,7 +295,9 @@ def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     maths = _ColumnMaths()
     a, b, x, grown, survival = (pl.col(name) for name in _STEPS)
     own_a, own_b = _rate(known, priors)
-    frame = frame.with_columns(_weight(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1]))
+    frame = frame.with_columns(
+        _importance(known).alias(_WEIGHT), own_a.alias(_STEPS[0]), own_b.alias(_STEPS[1])
+    )
     frame = frame.with_columns((_waited_h(known, a, b) / b).alias(_STEPS[2]))
     frame = frame.with_columns(log1p_by(maths, x).alias(_STEPS[3]))
     frame = frame.with_columns(maths.exp(-a * grown).alias(_STEPS[4]))
@@ -301,7 +305,7 @@ def learned_values(frame: pl.LazyFrame, priors: Priors) -> pl.LazyFrame:
     return frame.with_columns(value.cast(pl.Float32).alias(VALUE)).drop(_WEIGHT, *_STEPS)
 
 
-def _weight(known: Collection[str]) -> pl.Expr:
+def _importance(known: Collection[str]) -> pl.Expr:
     """Weigh pages as `core.recrawl.signals.importance_of` does."""
     relevance = pl.lit(UNKNOWN_RELEVANCE)
     if "relevance" in known:

@@ -1,7 +1,7 @@
 """Columns of signals, read as facts: the forms of times, numbers and flags that columns read exactly as rows do.
 
 Owns: which forms these are, in polars. Must not know: files, scores. Start reading at `fact_columns`. Every other form is
-in doubt, and read row by row (`core.recrawl.plan`). Texts of times are read in steps, `with_moments`, each a column of its
+in doubt, and read row by row (adapters/files/signals.py). Texts of times are read in steps, `with_moments`, each a column of its
 own: written into one expression, the same text would be taken apart again and again.
 """
 
@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.signals import DAYS_BELOW, DAYS_FROM, LEAST_POSITIVE, MOST_POSITIVE, field_name
+from honeyguide.adapters.files.signals import (
+    DAYS_BELOW,
+    DAYS_FROM,
+    EPOCHS_BELOW,
+    LEAST_POSITIVE,
+    MILLISECONDS_FROM,
+    MOST_POSITIVE,
+    field_name,
+)
 from honeyguide.core.recrawl.plan import NAMES
 from honeyguide.core.recrawl.priors import CLASSES
 
@@ -25,8 +33,6 @@ if TYPE_CHECKING:
     Reading = tuple[pl.Expr, pl.Expr | None]
 
 _DAY_US = 86_400_000_000
-_MILLISECONDS_FROM = 10**11  # as in core.plan
-_EPOCHS_BELOW = 2.6e14  # as in core.plan
 # Up to here (2096) a double holds milliseconds as seconds well enough for microseconds to come out exact.
 _SURE_EPOCH = 4 * 10**12
 _DATE = r"(?:19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}"
@@ -48,7 +54,7 @@ def read_times(column: pl.Expr, dtype: pl.DataType) -> Reading:
     if dtype.is_integer():
         return _from_whole(column.cast(pl.Int64, strict=False)), ~column.is_between(0, _SURE_EPOCH)
     if dtype.is_float():
-        return _from_float(column), ~column.is_between(0, _EPOCHS_BELOW, closed="left")
+        return _from_float(column), ~column.is_between(0, EPOCHS_BELOW, closed="left")
     return unreadable(column, pl.Int64())
 
 
@@ -59,14 +65,14 @@ def unreadable(column: pl.Expr, kind: pl.DataType) -> Reading:
 
 def _from_whole(number: pl.Expr) -> pl.Expr:
     """Read an epoch time: large numbers are milliseconds."""
-    return pl.when(number >= _MILLISECONDS_FROM).then(number * 1_000).otherwise(number * 1_000_000)
+    return pl.when(number >= MILLISECONDS_FROM).then(number * 1_000).otherwise(number * 1_000_000)
 
 
 def _from_float(column: pl.Expr) -> pl.Expr:
     """Read an epoch time as `datetime.fromtimestamp` does: the fraction apart, and half a microsecond to the even one."""
     # A column is divided by a column: by a single number, polars multiplies by its reciprocal, which is not the same.
     number = column.cast(pl.Float64)
-    seconds = pl.when(number >= _MILLISECONDS_FROM).then(number / (number * 0.0 + 1000.0)).otherwise(number)
+    seconds = pl.when(number >= MILLISECONDS_FROM).then(number / (number * 0.0 + 1000.0)).otherwise(number)
     whole = seconds.floor()
     fraction = ((seconds - whole) * 1e6).round(mode="half_to_even")
     return whole.cast(pl.Int64, strict=False) * 1_000_000 + fraction.cast(pl.Int64, strict=False)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # The range of rates and importances: within it, the index of a page is neither 0 nor infinite.
 LEAST_POSITIVE, MOST_POSITIVE = 1e-6, 1e9
-# Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138.
-_MILLISECONDS_FROM = 1e11
+# Epoch numbers from here on are milliseconds: as seconds they would lie beyond the year 5138. Greater ones are no time, beyond the year 9999.
+MILLISECONDS_FROM, EPOCHS_BELOW = 10**11, 2.6e14
 # Numbers that are no seconds since 1970 but days since 1900, as spreadsheets count them: those of the years 1927 to 2173.
 DAYS_FROM, DAYS_BELOW = 10_000, 100_000
 _DATE_CHARS = 10  # a longer text has a time
@@ -216,9 +216,9 @@ def _epoch_of(value: Any) -> float | None:
 def _parse_time(value: Any) -> date:
     number = _epoch_of(value)
     if number is not None:
-        if not 0 <= number < 2.6e14:
+        if not 0 <= number < EPOCHS_BELOW:
             raise ValueError("should be an epoch time in seconds or milliseconds")
-        return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
+        return datetime.fromtimestamp(number / 1000 if number >= MILLISECONDS_FROM else number, UTC)
     text = str(value).strip()
     try:
         return (date if len(text) <= _DATE_CHARS else datetime).fromisoformat(text)

@@ -56,10 +56,7 @@ def learned_values(rows: StoredColumns, now: float, policy: Learned) -> StoredVa
     a, b = groups.rates(numbers)
     dead = prior(RETURN_H)
     a, b = np.where(is_failing, dead.a, a), np.where(is_failing, dead.b, b)
-    known = np.where(
-        np.isnan(numbers["relevance"]), UNKNOWN_RELEVANCE, np.maximum(numbers["relevance"], LEAST_RELEVANCE)
-    )
-    weight = known * np.where(rows.kind == HUB, HUB_IMPORTANCE, 1.0) * 0.5 ** numbers["failures"]
+    weight = _importance(rows) * 0.5 ** numbers["failures"]
     visited = numbers["visited_at"]
     is_new = np.isnan(visited)
     clock = _Clocks(rows, now, groups)
@@ -75,6 +72,13 @@ def learned_values(rows: StoredColumns, now: float, policy: Learned) -> StoredVa
         if site.trust:
             trusted[number] = [site.is_trusted(SITEMAP, kind) for kind in CLASSES]
     return StoredValues(*_rounded(value, rows.listed & trusted[rows.host, rows.kind] & ~is_failing))
+
+
+def _importance(rows: StoredColumns) -> Floats:
+    """Weigh pages as `core.recrawl.signals.importance_of` does."""
+    relevance = rows.numbers["relevance"]
+    known = np.where(np.isnan(relevance), UNKNOWN_RELEVANCE, np.maximum(relevance, LEAST_RELEVANCE))
+    return known * np.where(rows.kind == HUB, HUB_IMPORTANCE, 1.0)
 
 
 def _rounded(value: Floats, is_special: Flags) -> tuple[Floats, Flags]:
@@ -111,7 +115,7 @@ class _Groups:
     def courses(self) -> tuple[Floats, Floats]:
         """Give the course of the clock by age of each group, and the share of pages that end at each age."""
         profiles = [self.sites[host].aged(CLASSES[kind]).own for host, kind in self._hosts_and_kinds]
-        courses = [profile._course for profile in profiles]  # noqa: SLF001 - the same clock, for arrays
+        courses = [profile.course for profile in profiles]
         return np.array(courses), np.array([profile.ends for profile in profiles])
 
 

@@ -1,8 +1,8 @@
 """The frontier as plain data: what is queued, what is leased, and how a lease ends.
 
 Owns: `Lease`, the outcomes, `Discovered`, `KnownState`, `ClaimRequest` and `Claimed`, identity in 64 bits.
-Must not know: where any of it is kept (adapters), why a link is placed where it is (traverse, judge), in which order
-URLs come (ranks). Start reading at `Lease`.
+Must not know: where any of it is kept (adapters), why a link is placed where it is (judge.py), in which order
+URLs come (placement.py). Start reading at `Lease`.
 """
 
 from __future__ import annotations

@@ -213,12 +213,12 @@ class AgeProfile:
 
     def _reading(self, age_h: float) -> float:
         place = _place(age_h)
-        reading, speed, slope = self._course[place]
+        reading, speed, slope = self.course[place]
         over = age_h - EDGES_H[place]
         return reading + over * (speed + slope * over / 2.0)
 
     @cached_property
-    def _course(self) -> tuple[tuple[float, float, float], ...]:
+    def course(self) -> tuple[tuple[float, float, float], ...]:
         """The clock's reading at each edge, its speed there, and how that grows until the next edge."""
         # The speed is linear between edges, and at an edge the geometric mean of both sides: with steps, all pages of one
         # age would have the same value, and chance would choose among them.

@@ -102,7 +102,7 @@ def drop_reason(page: PageState) -> str | None:
 
 
 def importance_of(relevance: float | None, page_class: PageClass) -> float:
-    """Weigh a page by its relevance, hubs twice."""
+    """Weigh a page by its relevance, hubs twice; `_importance` of `bulk` does the same over columns."""
     known = UNKNOWN_RELEVANCE if relevance is None else max(relevance, LEAST_RELEVANCE)
     return known * (HUB_IMPORTANCE if page_class == "hub" else 1.0)
 
