@@ -40,12 +40,13 @@ if TYPE_CHECKING:
 
 HOUR_S = 3600.0
 _LEAST = {"rest_s": 0, "per_host": 1, "concurrency": 1, "keep_bytes": 0, "listen_s": 0}
-_PLANS = 3  # in one round, at most
+# A round plans at most so often: again after fetching, if that left visits. Each of these plans asks for the best URLs at most
+# so often: again if no run can fetch some of them.
+_PLANS_A_ROUND, _LISTS_A_PLAN = 3, 5
 _LATE = 0.05  # of a visit: nobody wakes up on time
 _REST_PER_PLAN = 9.0  # a round rests nine times as long as its plan took: planning stays a tenth of the work
 _MIN_ROUND_S = 120.0  # what a page may take with all its tries (trip_timeout_s, and the last of them)
 _COUNTED = 100_000  # visits of an hour that are counted for people, where they are more than the budget
-_TRIES = 5  # plans in one round, if no run can fetch what the first one chose
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +239,7 @@ class WatchSession:
         is_due = allowed > 0 and not self.runs.keys().isdisjoint(self.store.runs.due(clock.now()))
         fetched = await self.fetch(allowed) if is_due else 0
         planned, planning_s = 0, 0.0
-        for turn in range(_PLANS):
+        for turn in range(_PLANS_A_ROUND):
             if fetched >= allowed or (turn and clock.now() >= until):
                 break
             began = clock.now()
@@ -288,7 +289,7 @@ class WatchSession:
             self._unfetchable.clear()  # another process may have been fetching it
             self._forget_at = now + HOUR_S
         found = 0
-        for _ in range(_TRIES):
+        for _ in range(_LISTS_A_PLAN):
             urls = self.best_urls(count - found, now, self._unfetchable)
             scheduled = schedule(self.store, urls, now, runs)
             found += scheduled.total
