@@ -320,7 +320,10 @@ def test_who_has_the_option_is_told_of_it(run: Run) -> None:
     Path("names.csv").write_text("name,phone\nA,1\n", "utf-8")
     words = "Error: names.csv: has no column domain, website or url; it has name, phone"
     assert run("pick", "-i", "names.csv").stderr == f"{words}; name one of these with --column\n"
-    assert run("crawl", "-i", "names.csv", "--topic", "x").stderr == f"{words}; name one of these with --column\n"
+    assert (
+        run("crawl", "-i", "names.csv", "--topic", "x").stderr
+        == f"{words}; name one of these with --column\n"
+    )
     words = "Error: names.csv: has no column fone; it has name, phone; did you mean phone?\n"
     assert run("pick", "-i", "names.csv", "--column", "fone").stderr == words
 
