@@ -103,7 +103,7 @@ def test_a_fetcher_that_is_none_is_a_sentence() -> None:
     assert len(list(crawled(AsyncMock(wraps=web(), spec=FakeFetcher)))) == 32
     nothing = crawled(fetchers[2])
     list(nothing)
-    assert "NoneType" in str(nothing.problem)
+    assert "the fetcher should return a Fetched, not NoneType" in str(nothing.problem)
 
 
 def test_a_loop_where_an_event_loop_runs_gives_the_same_pages() -> None:

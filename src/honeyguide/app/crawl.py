@@ -10,10 +10,10 @@ from collections import Counter, deque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import iscoroutinefunction, signature
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.app.arguments import check_no_login, profile_of, url_of
+from honeyguide.app.library.own_fetcher import OwnFetcher
 from honeyguide.app.library.rendering import Rendering, opened_rendering, rendered_sites
 from honeyguide.app.runs import opened_store, reopen_refused, rule_words
 from honeyguide.config import load_profile
@@ -109,22 +109,11 @@ async def opened_fetcher(
     policy = replace(policy, max_wait_s=min(policy.max_wait_s, MAX_WAIT_S), access=access)
     robots = partial(read_robots, token=policy.robots_token)
     if fetcher is not None:
-        _check_fetcher(fetcher)
-        yield PoliteFetcher(counted(fetcher, clock), clock, robots, policy, forward_of), clock
+        own = OwnFetcher(fetcher)
+        yield PoliteFetcher(counted(own, clock), clock, robots, policy, forward_of), clock
         return
     async with HttpFetcher(policy) as http:
         yield PoliteFetcher(counted(http, clock), clock, robots, policy, forward_of), clock
-
-
-def _check_fetcher(fetcher: Fetcher) -> None:
-    """Reject a fetcher that cannot be called and awaited: each page would fail as if its server were wrong."""
-    try:
-        signature(fetcher.fetch).bind(None, validators=None, part=None)
-        is_right = iscoroutinefunction(fetcher.fetch)
-    except (TypeError, ValueError):
-        is_right = False
-    if not is_right:
-        raise InputError("should have `async def fetch(self, url, *, validators, part)`", field="fetcher")
 
 
 # --- the request ---

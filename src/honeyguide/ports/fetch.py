@@ -29,6 +29,9 @@ class Part(StrEnum):
     FILE = "file"  # a file of any type, whole (sitemaps); more than 50 MB, packed or not, is TooLarge
 
 
+TEXT_PARTS = (Part.PAGE, Part.HEAD)
+
+
 class Validators(NamedTuple):
     """The version of the last answer; sent back, it lets a server answer 304.
 
@@ -50,6 +53,17 @@ class Headers(NamedTuple):
     location: str | None = None
     robots: str | None = None  # X-Robots-Tag
     allow_origin: str | None = None  # Access-Control-Allow-Origin: who may read what a rendered page requests
+
+
+def is_plain(value: str) -> bool:
+    """Tell whether the value of a header is short printable ASCII."""
+    return len(value) <= 1024 and value.isascii() and value.isprintable()
+
+
+def plain_headers(sent: Headers) -> Headers:
+    """Leave out what is not short printable ASCII, because headers are stored and sent back; `location` is neither."""
+    kept = (value if value and is_plain(value) else None for value in sent)
+    return Headers._make(kept)._replace(location=sent.location)
 
 
 class Rendered(NamedTuple):

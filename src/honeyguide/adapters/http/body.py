@@ -7,12 +7,12 @@ are read. Must not know: requests, headers of other use (client.py), connections
 from __future__ import annotations
 
 import asyncio
-import codecs
 import re
 from typing import TYPE_CHECKING
 
+from honeyguide.core.page.media import SNIFFED_BYTES, why_wrong_bytes
 from honeyguide.errors import NotTextError, TooLargeError, shown
-from honeyguide.ports.fetch import Part
+from honeyguide.ports.fetch import TEXT_PARTS, Part
 
 if TYPE_CHECKING:
     import aiohttp
@@ -24,14 +24,8 @@ CUTS = {
     Part.START: 500 * 1024,
 }  # PICK-11; RFC 9309 2.5. Reading ends there, without error
 MAX_FILE_BYTES = 50 * 2**20  # sitemaps.org: a sitemap is no page, and may be that large, packed or not
-TEXT_ONLY = (Part.PAGE, Part.HEAD)
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
 _HEAD_END_BYTES = 6  # the length of either mark: how far back to search when the next piece arrives
-NO_TYPES = ("", "*/*", "unknown/unknown", "application/unknown")
-# Bytes that no text holds (WHATWG mimesniff 7.1), and the formats that begin without one.
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]|\A(?:%PDF-|%!PS)")
-_SNIFFED_BYTES = 512
-_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_READING_BYTES = 16 * 2**20  # of all bodies together: 32 honest pages are smaller than that
 
 
@@ -95,7 +89,7 @@ class BodyReader:
             self._body += piece
             self._check_size()
             await self._room.take(self, len(self._body))
-            if seen < _SNIFFED_BYTES <= len(self._body):
+            if seen < SNIFFED_BYTES <= len(self._body):
                 self._check_bytes()
             if self._is_enough(seen):
                 self._check_bytes()
@@ -130,13 +124,12 @@ class BodyReader:
             raise TooLargeError(self._url, f"more than {self._most} bytes after decompression")
 
     def _check_bytes(self) -> None:
-        """Check the first bytes if the type is missing; UTF-16 is known by its mark."""
-        declared = self._response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if self._part not in TEXT_ONLY or declared not in NO_TYPES:
+        """Check the first bytes if the type is missing."""
+        if self._part not in TEXT_PARTS:
             return
-        start = bytes(self._body[:_SNIFFED_BYTES])
-        if not start.startswith(_BOMS) and _BINARY.search(start):
-            raise NotTextError(self._url, "it names no type, and its bytes are no text")
+        start = bytes(self._body[:SNIFFED_BYTES])
+        if why := why_wrong_bytes(self._response.headers.get("Content-Type"), start):
+            raise NotTextError(self._url, why)
 
     def _is_enough(self, seen: int) -> bool:
         if self._cut is None:

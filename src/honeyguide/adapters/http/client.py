@@ -20,7 +20,7 @@ from yarl import URL
 
 from honeyguide.adapters.http import addresses
 from honeyguide.adapters.http.addresses import RefusedAddressError, Resolver
-from honeyguide.adapters.http.body import CUTS, MAX_FILE_BYTES, NO_TYPES, TEXT_ONLY, BodyReader, Room
+from honeyguide.adapters.http.body import CUTS, MAX_FILE_BYTES, BodyReader, Room
 from honeyguide.adapters.http.connection import (
     MAX_HEADERS,
     MAX_LINE_BYTES,
@@ -28,6 +28,7 @@ from honeyguide.adapters.http.connection import (
     FloodError,
     check_library,
 )
+from honeyguide.core.page.media import why_wrong_type
 from honeyguide.errors import (
     AddressRefusedError,
     ConfigError,
@@ -40,7 +41,7 @@ from honeyguide.errors import (
     UnreachableError,
     shown,
 )
-from honeyguide.ports.fetch import Fetched, Headers, Part, Validators
+from honeyguide.ports.fetch import TEXT_PARTS, Fetched, Headers, Part, Validators, is_plain, plain_headers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -51,12 +52,9 @@ if TYPE_CHECKING:
     from honeyguide.core.url.url import Url
 
 _LOG = logging.getLogger("honeyguide.http")
-# The content types of pages.
-_PAGE_TYPES = re.compile(
-    r"text/(?:html|plain|xml|markdown|x-markdown)|application/(?:xhtml\+xml|(?:[\w.-]+\+)?xml)"
-)
 _KEPT_HEADERS = (
     "Content-Type", "ETag", "Last-Modified", "Retry-After", "X-Robots-Tag", "Access-Control-Allow-Origin",
+    "Location",
 )  # fmt: skip
 _MAX_CAUSES = 8  # aiohttp nests three deep
 _NO_SUCH_NAME = {socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)}
@@ -142,9 +140,8 @@ class HttpFetcher:
         headers = _headers(response)
         if response.status >= 300:
             return headers, (b"", False)
-        kind = (headers.content_type or "").partition(";")[0].strip().lower()
-        if part in TEXT_ONLY and kind not in NO_TYPES and not _PAGE_TYPES.fullmatch(kind):
-            raise NotTextError(url.as_linked, f"its type is {shown(kind)}")
+        if part in TEXT_PARTS and (why := why_wrong_type(headers.content_type)):
+            raise NotTextError(url.as_linked, why)
         return headers, await BodyReader(url.as_linked, response, self._policy, part, self._room).whole()
 
     def _request(
@@ -164,7 +161,7 @@ class HttpFetcher:
         headers = self._policy.access.headers_for(url)
         if validators is not None:
             named = {"If-None-Match": validators.etag, "If-Modified-Since": validators.last_modified}
-            headers.update((name, value) for name, value in named.items() if value and _is_plain(value))
+            headers.update((name, value) for name, value in named.items() if value and is_plain(value))
         return session.get(target, headers=headers, proxy=proxy, allow_redirects=False)
 
     def _proxy(self, url: Url) -> str | None:
@@ -214,24 +211,18 @@ def _open_session(
     )
 
 
-def _is_plain(value: str) -> bool:
-    return len(value) <= 1024 and value.isascii() and value.isprintable()
-
-
 def _headers(response: aiohttp.ClientResponse) -> Headers:
-    """Read the headers we use; all but Location must be short printable ASCII, because they are stored and sent back."""
-    sent = response.headers.get
-    plain = (value if (value := sent(name)) and _is_plain(value) else None for name in _KEPT_HEADERS)
-    content_type, etag, last_modified, retry_after, robots, allow_origin = plain
-    location = sent("Location")
+    """Read the headers we use."""
+    content_type, etag, last_modified, retry_after, robots, allow_origin, location = map(
+        response.headers.get, _KEPT_HEADERS
+    )
     if (
         location
     ):  # a byte that is no UTF-8 arrives as a lone surrogate; escaped, it is the URL that the server meant
         location = re.sub("[\udc80-\udcff]", lambda m: f"%{ord(m[0]) - 0xDC00:02X}", location)
-    return Headers(
-        content_type, etag, last_modified, retry_after,
-        location=location or None, robots=robots, allow_origin=allow_origin,
-    )  # fmt: skip
+    location = location or None
+    sent = Headers(content_type, etag, last_modified, retry_after, location, robots, allow_origin)
+    return plain_headers(sent)
 
 
 def _translated(url: str, error: Exception) -> FetchError:

@@ -29,9 +29,17 @@ from honeyguide.app.tools.checked import checked_methods
 from honeyguide.core.crawl import machine
 from honeyguide.core.crawl.frontier import Budgets, Lease, digest_of
 from honeyguide.core.crawl.judge import Around, candidates_of, judge_page
+from honeyguide.core.page.media import why_no_page
 from honeyguide.core.url.scope import classify_url
 from honeyguide.core.url.url import normalize
-from honeyguide.errors import DeclinedError, InputError, StoreError, UnreachableError, check_least
+from honeyguide.errors import (
+    DeclinedError,
+    InputError,
+    NotTextError,
+    StoreError,
+    UnreachableError,
+    check_least,
+)
 from honeyguide.jobs.crawl import Crawler, Session
 from honeyguide.jobs.request import CrawlRequest, context_of, spec_of
 from honeyguide.jobs.results import Results, event_of
@@ -203,6 +211,8 @@ class Focus:
             self._chosen[lease.claim] = chosen
         body = html.encode("utf-8", "replace") if isinstance(html, str) else html
         kind = "text/html; charset=utf-8" if isinstance(html, str) else content_type
+        if 200 <= status < 300 and (why := why_no_page(kind, body)) is not None:
+            return self._ended(lease, NotTextError(there.as_linked, why))
         hops = () if there == lease.url else (lease.url.as_linked,)
         return self._ended(lease, Fetched(there, lease.url, status, Headers(kind), body, hops=hops))
 

@@ -155,10 +155,10 @@ def _bound(
         raise InputError(f"{name}: {error}") from None
 
 
-def check_fields(request: Any) -> None:
-    """Reject fields of a request that are not of their declared types."""
-    for one in fields(request):
-        for place, expected, found in _mistakes(one.name, str(one.type), getattr(request, one.name)):
+def check_fields(value: Any) -> None:
+    """Reject fields of a request, or of an answer, that are not of their declared types."""
+    for one in fields(value):
+        for place, expected, found in _mistakes(one.name, str(one.type), getattr(value, one.name)):
             raise InputError(f"must be {expected}, not {_name_of(found, expected)}", field=place)
 
 
