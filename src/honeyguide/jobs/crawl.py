@@ -133,6 +133,7 @@ class Session:
         self._wake = asyncio.Event()
         self._applied = asyncio.Event()
         self._timer: asyncio.Task[None] | None = None
+        self._broken: BaseException | None = None  # what ended a fetch that should have had a result
         self._committed_at = crawler.clock.now()
         self._presence = Presence(self._queue, self._committed_at, self._rules.lease_s)
         self._uncommitted = 0
@@ -156,6 +157,8 @@ class Session:
             return "max_relevant"
         self.send(machine.Adopted(adopted, self.clock.now()))
         while self.stopped is None:
+            if self._broken is not None:
+                raise self._broken
             if self._arrived:
                 self.send(self._arrived.popleft())
                 await asyncio.sleep(0)  # the fetches that this started go out before the next page is read
@@ -430,5 +433,12 @@ class Session:
         for lease, validators in self.granted:
             if self._paced is not None:
                 self._paced.wait_until(lease.site, lease.start_at)
-            self._tasks[lease.claim] = asyncio.create_task(self._fetch(lease, validators))
+            task = self._tasks[lease.claim] = asyncio.create_task(self._fetch(lease, validators))
+            task.add_done_callback(self._note_end)
         self.granted.clear()
+
+    def _note_end(self, fetch: asyncio.Task[None]) -> None:
+        """See whether a fetch ended without a result, such as by an error of the store: nobody would come back from it."""
+        if not fetch.cancelled() and (error := fetch.exception()) is not None:
+            self._broken = error
+            self._wake.set()
