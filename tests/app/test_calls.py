@@ -106,6 +106,13 @@ def test_a_fetcher_that_is_none_is_a_sentence() -> None:
     assert "the fetcher should return a Fetched, not NoneType" in str(nothing.problem)
 
 
+@pytest.mark.parametrize("seed", ["/library/x.html", "tea", "//tea/x"])
+def test_a_path_or_a_word_is_no_seed(seed: str) -> None:
+    for start in (crawl, honeyguide.Focus):
+        with pytest.raises(honeyguide.UrlError, match=f"'{seed}': a name without a dot"):
+            start(seed, topic="tea")
+
+
 def test_a_loop_where_an_event_loop_runs_gives_the_same_pages() -> None:
     async def asynchronous() -> list[str]:
         return [one.url async for one in crawled(web(), max_pages=5)]

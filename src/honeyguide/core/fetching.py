@@ -277,7 +277,7 @@ def without_login(address: str) -> str:
 
 
 def addresses_of(site: str) -> list[Url]:
-    """List the URLs that a site name may mean, in the order to try.
+    """List the URLs that a site name may mean, in the order to try; a path or a word is no name.
 
     >>> [str(url) for url in addresses_of("acme.com")]
     ['https://acme.com/', 'https://www.acme.com/', 'http://acme.com/']
@@ -292,7 +292,17 @@ def addresses_of(site: str) -> list[Url]:
     if "://" in text:
         return [Url.parse(text)]
     bare = Url.parse(f"https://{text}")
+    if is_word(bare):
+        raise UrlError(site, NO_DOT)
     return [bare, *_with_www(bare.host, text), Url.parse(f"http://{text}")]
+
+
+NO_DOT = "a name without a dot"
+
+
+def is_word(url: Url) -> bool:
+    """Tell whether the host is one word, as of `/library/x.html` with https:// in front; `localhost` and hosts with a port are addresses."""
+    return not {".", ":"} & set(url.site) and url.host != "localhost"
 
 
 def _with_www(host: str, text: str) -> list[Url]:

@@ -28,7 +28,7 @@ from honeyguide.adapters.files.read import (
     refuse_sheet,
 )
 from honeyguide.adapters.files.rows import cells_of, sign_of
-from honeyguide.core.fetching import HAS_LOGIN, without_login
+from honeyguide.core.fetching import HAS_LOGIN, NO_DOT, is_word, without_login
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown
 
@@ -134,8 +134,8 @@ def _problem(site: str) -> str:
         return f"is not an address: {error.why}"
     if any(map(str.isspace, site)):
         return "is not an address: it has a space in it"
-    if not scheme and not {".", ":"} & set(url.site) and url.host != "localhost":
-        return "is not an address: a name without a dot"
+    if not scheme and is_word(url):
+        return f"is not an address: {NO_DOT}"
     return ""
 
 
