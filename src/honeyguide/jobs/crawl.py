@@ -237,11 +237,16 @@ class Session:
         self._wake.set()
 
     def send(self, event: machine.Event) -> None:
-        """Give an event to the machine and do what it says; claims answer at once, so there may be more events."""
+        """Give an event to the machine and do what it says; claims answer at once, so there may be more events.
+
+        Where there is enough, nothing more is done: what would be claimed or applied by then depends on the network.
+        """
         events = deque([event])
         while events:
             self._state, commands = machine.step(self._state, events.popleft())
             for command in commands:
+                if self.stopped is not None:
+                    return
                 answer = self._do(command)
                 if answer is not None:
                     events.append(answer)
@@ -254,8 +259,7 @@ class Session:
                 self.granted.append((lease, self._intake.validators(lease)))
             case machine.Finish(lease, outcome):
                 self._applied.set()
-                if self.stopped is None:  # else there is enough, and whoever wants more fetches it again
-                    self._apply(lease, outcome)
+                self._apply(lease, outcome)
             case machine.Block(site, until):
                 self._queue.block(site, until)
             case machine.Wait(until):

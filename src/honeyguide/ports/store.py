@@ -90,7 +90,7 @@ class Intake:
 
 
 class Ledger(Protocol):
-    """What a run has done so far; reading it changes nothing."""
+    """What a run has done so far; reading it changes nothing. A lease that was released is queued here."""
 
     def counts(self) -> frontier.Counts:
         """Count the run."""

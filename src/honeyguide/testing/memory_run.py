@@ -60,6 +60,11 @@ class MemoryEntry:
     sightings: list[tuple[int | None, Sighting]] = field(default_factory=list)
 
     @property
+    def shown(self) -> State:
+        """Its state as a ledger tells it: a lease that nobody has is queued."""
+        return State.QUEUED if self.state == State.LEASED and self.worker is None else self.state
+
+    @property
     def is_ready(self) -> bool:
         """Whether it may be claimed now."""
         return self.state == State.QUEUED and self.due_at is None
@@ -109,11 +114,11 @@ class MemoryRun:
         self.totals: Counter[str] = Counter()
 
     def counts(self) -> Counts:
-        states = Counter(entry.state for entry in self.by_id)
+        states = Counter(entry.shown for entry in self.by_id)
         out = Counter(e.why.rule for e in self.by_id if e.state == State.REJECTED and e.why is not None)
         return Counts(
             states={state.name.lower(): states[state] for state in State},
-            lanes=Counter(entry.found.lane for entry in self.by_id if entry.state == State.QUEUED),
+            lanes=Counter(entry.found.lane for entry in self.by_id if entry.shown == State.QUEUED),
             out=out,
             skipped=dict(self.skipped),
             fetched=self.totals["fetched"],
@@ -129,7 +134,7 @@ class MemoryRun:
     def _row(self, entry: MemoryEntry) -> FrontierRow:
         found = entry.found
         return FrontierRow(
-            entry=entry.id, url=entry.url.as_linked, state=entry.state, lane=found.lane, priority=found.priority,
+            entry=entry.id, url=entry.url.as_linked, state=entry.shown, lane=found.lane, priority=found.priority,
             score=found.score, depth=found.depth, parent=self.url_of(entry.parent), seen=entry.seen,
             attempts=entry.attempts, claim=entry.claim, due_at=entry.due_at, why=entry.why, worth=entry.worth,
         )  # fmt: skip

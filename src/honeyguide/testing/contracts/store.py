@@ -20,7 +20,7 @@ from honeyguide.core.crawl.judge import Findings
 from honeyguide.core.crawl.traps import ShapeLesson, UrlShape
 from honeyguide.core.url.url import Url
 from honeyguide.core.why import Why
-from honeyguide.ports.store import Intake
+from honeyguide.ports.store import Intake, Ledger
 from honeyguide.testing.contracts import SITE, ask, digest, drain, found, page, paths, spec, visits
 from honeyguide.testing.contracts.limits import LimitsContract
 
@@ -317,5 +317,14 @@ class StoreContract(LimitsContract):
     def test_leases_that_were_released_are_adopted_at_once(self) -> None:
         queue = self.make_queue(*(found(f"/{n}") for n in range(4)))
         queue.claim(ask(limit=2))
+        assert self.queue_words(queue) == (["leased", "leased", "queued", "queued"], 2, 2)
         queue.release(0.0)
+        assert self.queue_words(queue) == (["queued"] * 4, 4, 0)  # nobody has them
         assert paths(self.open_queue().adopt(ask(1.0, limit=9))) == ["/0", "/1"]
+
+    def queue_words(self, ledger: Ledger) -> tuple[list[str], int, int]:
+        """Tell the state of each URL, and how many are queued and leased."""
+        counts = ledger.counts()
+        assert sum(counts.lanes.values()) == counts.states["queued"]
+        states = [row.state.name.lower() for row in ledger.rows()]
+        return states, counts.states["queued"], counts.states["leased"]

@@ -53,7 +53,7 @@ SELECT v.record FROM visit v LEFT JOIN entry e ON e.id = v.entry WHERE v.run = $
 AND CAST($3 AS text) IS NOT NULL {search} AND {filter} ORDER BY {sort} LIMIT $4 OFFSET $5"""
 # A part of a run, drawn evenly: digests are hashes, and their index finds a range of them without looking at the rest.
 _DRAWN = """
-  SELECT e.url, e.site, e.state, e.fetches, e.priority, e.rule, e.lane, e.rank, e.due_at,
+  SELECT e.url, e.site, CASE WHEN e.state = 1 AND e.worker IS NULL THEN 0 ELSE e.state END AS state, e.fetches, e.priority, e.rule, e.lane, e.rank, e.due_at,
     CASE WHEN e.fetches > 0 THEN (SELECT {relevance} FROM visit v WHERE v.run = e.run AND v.claim = e.claim) END >= 0.5 AS relevant
   FROM entry e WHERE e.run = $1 AND e.digest < $2"""
 _COUNTS = (
@@ -80,7 +80,7 @@ SELECT d.digest, d.url, d.score, d.hub_depth, b.at
 FROM (SELECT * FROM entry e WHERE e.run IN (SELECT id FROM run) AND e.digest < $1) d LEFT JOIN born b ON b.digest = d.digest
 WHERE d.state = 0 AND d.site IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known k WHERE k.digest = d.digest) ORDER BY d.digest, d.run"""
 _LIVE = """
-SELECT id, CAST({fetched} AS bigint), (SELECT count(*) FROM entry e WHERE e.run = $1 AND e.state = 1),
+SELECT id, CAST({fetched} AS bigint), (SELECT count(*) FROM entry e WHERE e.run = $1 AND e.state = 1 AND e.worker IS NOT NULL),
   (SELECT CAST(coalesce(sum(urls), 0) AS bigint) FROM (SELECT urls FROM site WHERE run = $1 LIMIT 10000) s),
   (SELECT count(*) FROM (SELECT 1 FROM site WHERE run = $1 AND blocked_until > $2 LIMIT 10000) s), updated_at, stopped
 FROM run WHERE id = $1"""

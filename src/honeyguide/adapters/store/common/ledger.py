@@ -8,6 +8,7 @@ from __future__ import annotations
 # ruff: noqa: D102 - ports/store.py says what the methods promise
 import json
 from array import array
+from collections import Counter
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -63,10 +64,13 @@ class SqlLedger:
 
     @reads
     def counts(self) -> Counts:
-        states, out = dict(self._all("count_states")), dict(self._all("count_out"))
+        states, out = Counter(dict(self._all("count_states"))), dict(self._all("count_out"))
+        lanes, released = Counter(dict(self._all("count_lanes"))), dict(self._all("count_released"))
+        lanes.update(released)
+        states.update({State.QUEUED: sum(released.values()), State.LEASED: -sum(released.values())})
         return Counts(
-            states={state.name.lower(): states.get(state, 0) for state in State},
-            lanes=dict(self._all("count_lanes")),
+            states={state.name.lower(): states[state] for state in State},
+            lanes=lanes,
             out=out,
             skipped=dict(self._all("count_skipped")),
             fetched=self._all("fetched")[0][0],

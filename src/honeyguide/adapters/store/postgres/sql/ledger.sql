@@ -21,6 +21,10 @@ SELECT url FROM entry WHERE run = $1 AND is_seed ORDER BY id;
 -- name: count_states
 SELECT state, count(*) FROM entry WHERE run = $1 GROUP BY state;
 
+-- name: count_released
+-- A lease that nobody has is queued, for whoever comes next.
+SELECT lane, count(*) FROM entry WHERE run = $1 AND state = 1 AND worker IS NULL GROUP BY lane ORDER BY lane COLLATE "C";
+
 -- name: count_due
 -- What was refused for its address stays due: it is visited when that is allowed.
 SELECT count(*) FROM entry WHERE run = $1 AND rank < 0 AND (state < 2 OR (state = 2 AND due_at IS NOT NULL)
@@ -36,19 +40,19 @@ SELECT rule, count(*) FROM entry WHERE run = $1 AND rule IS NOT NULL AND state =
 SELECT rule, sum(n)::bigint FROM tally WHERE run = $1 GROUP BY rule ORDER BY rule COLLATE "C";
 
 -- name: rows
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+SELECT e.id, e.url, CASE WHEN e.state = 1 AND e.worker IS NULL THEN 0 ELSE e.state END, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
   (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
 WHERE e.run = $1 AND e.id > $2 ORDER BY e.id LIMIT 1000;
 
 -- name: rows_out
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+SELECT e.id, e.url, CASE WHEN e.state = 1 AND e.worker IS NULL THEN 0 ELSE e.state END, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
   (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
 WHERE e.run = $1 AND e.id > $2 AND e.rule = $3 ORDER BY e.id LIMIT 1000;
 
 -- name: row
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+SELECT e.id, e.url, CASE WHEN e.state = 1 AND e.worker IS NULL THEN 0 ELSE e.state END, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
   (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent WHERE e.run = $1 AND e.digest = $2;
 

@@ -20,6 +20,10 @@ SELECT url FROM entry WHERE run = ? AND is_seed = 1 ORDER BY id;
 -- name: count_states
 SELECT state, count(*) FROM entry WHERE run = ? GROUP BY state;
 
+-- name: count_released
+-- A lease that nobody has is queued, for whoever comes next.
+SELECT lane, count(*) FROM entry WHERE run = ? AND state = 1 AND worker IS NULL GROUP BY lane;
+
 -- name: count_due
 -- What was refused for its address stays due: it is visited when that is allowed.
 SELECT count(*) FROM entry WHERE run = ? AND rank < 0 AND (state < 2 OR (state = 2 AND due_at IS NOT NULL)
@@ -36,19 +40,19 @@ SELECT rule, n FROM tally WHERE run = ?;
 
 -- name: rows
 -- The plus keeps the planner from another index: entries are in the order of discovery as they lie.
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+SELECT e.id, e.url, iif(e.state = 1 AND e.worker IS NULL, 0, e.state), e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
   (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
 WHERE +e.run = ? AND e.id > ? ORDER BY e.id LIMIT 1000;
 
 -- name: rows_out
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+SELECT e.id, e.url, iif(e.state = 1 AND e.worker IS NULL, 0, e.state), e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
   (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent
 WHERE e.run = ? AND e.id > ? AND e.rule = ? ORDER BY e.id LIMIT 1000;
 
 -- name: row
-SELECT e.id, e.url, e.state, e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
+SELECT e.id, e.url, iif(e.state = 1 AND e.worker IS NULL, 0, e.state), e.lane, e.priority, e.score, e.depth, p.url, e.seen, e.attempts, e.claim, e.due_at, e.rule, e.why,
   (SELECT w.said FROM worth w WHERE w.entry = e.id)
 FROM entry e LEFT JOIN entry p ON p.id = e.parent WHERE e.run = ? AND e.digest = ?;
 
