@@ -404,6 +404,23 @@ def test_more_pages_later_go_on_where_it_stopped() -> None:
     assert crawl(random_site(1), first.store, budgets=Budgets(max_pages=90)).records == []
 
 
+def test_a_larger_depth_loses_no_page_of_which_a_shorter_way_is_known() -> None:
+    named = b'<a href="/far">fire</a>'  # the better link to a page that the homepage links, too
+    site = pages(
+        {
+            "/": html("Home", "/far", "/fire"),
+            "/fire": html("fire", "/fires"),
+            "/fires": html("fires") + named,
+            "/far": html("far", "/farther"),
+            "/farther": html("farther"),
+        }
+    )
+    for depth in (2, 3, None):
+        done = crawl(site, max_depth=depth)
+        assert done.urls == ["/", "/fire", "/fires", "/far", "/farther"]
+        assert [record["depth"] for record in done.records] == [0, 1, 2, 1, 2]
+
+
 def test_pages_of_one_host() -> None:
     seeds = (Url.parse(f"{A}/"), Url.parse("https://b.example/"))
     done = crawl(random_site(1), seeds=seeds, budgets=Budgets(max_pages_per_host=5))

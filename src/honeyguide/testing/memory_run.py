@@ -220,7 +220,9 @@ class MemoryRun:
 def state_of(entry: MemoryEntry) -> KnownState:
     """Give what of an entry the judge needs."""
     rule = entry.why.rule if entry.why else None
-    return KnownState(entry.state, entry.rank, entry.seen, rule, entry.url.text.startswith("https:"))
+    return KnownState(
+        entry.state, entry.rank, entry.seen, rule, entry.url.text.startswith("https:"), entry.found.depth
+    )
 
 
 class MemoryRuns:

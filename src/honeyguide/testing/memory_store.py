@@ -297,8 +297,10 @@ class MemoryQueue(MemoryRun):
             return
         if found.site is not None:
             self.site(found.site, is_external=found.is_external)
+        depth = min(found.depth, entry.found.depth)
         if entry.state == State.REJECTED or found.rank < entry.rank:
             entry.found, entry.rank, entry.parent = found, found.rank, parent
+        entry.found = entry.found._replace(depth=depth)
         if found.url.text.startswith("https:") and entry.url.text.startswith("http:"):
             entry.url = found.url
         entry.seen, entry.why, entry.state = entry.seen + 1, None, State.QUEUED

@@ -110,7 +110,9 @@ def test_a_settled_link_is_remembered_with_few_pages_and_counted_from_then_on(
     seen: int, is_again: bool
 ) -> None:
     digest = digest_of(Url.parse(f"{A}/fire"), FIRE.scope.tracking)
-    around = Around({digest: KnownState(State.DONE, 0, seen, None, is_https=True)}, frozenset({"a.example"}))
+    around = Around(
+        {digest: KnownState(State.DONE, 0, seen, None, is_https=True, depth=1)}, frozenset({"a.example"})
+    )
     findings = judged("/fire", around=around).findings
     assert (findings.again == [digest], [one for one, _ in findings.sightings] == [digest]) == (
         is_again,
@@ -118,6 +120,34 @@ def test_a_settled_link_is_remembered_with_few_pages_and_counted_from_then_on(
     )
     revisit = judged("/fire", around=around, lease=LEASE._replace(is_recrawl=True)).findings
     assert (revisit.again, revisit.sightings, revisit.new) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("known", "met", "becomes"),
+    [  # the depth that is known, that of the page (one less than by this way), and what a link is queued with
+        (1, 2, 1),  # a longer way with better evidence
+        (1, 3, 1),  # one that alone would be too deep
+        (4, 2, 3),  # a shorter way
+        (4, 3, None),
+    ],
+)
+def test_a_known_link_is_as_deep_as_the_shortest_way_to_it(known: int, met: int, becomes: int | None) -> None:
+    digest = digest_of(Url.parse(f"{A}/fire"), FIRE.scope.tracking)
+    standing = KnownState(State.QUEUED, 2**60, 1, None, is_https=True, depth=known)
+    around = Around({digest: standing}, frozenset({"a.example"}))
+    findings = judged("/fire", around=around, lease=LEASE._replace(depth=met)).findings
+    assert [(one.depth, one.out) for one in findings.better] == ([(becomes, None)] if becomes else [])
+
+
+def test_a_shorter_way_changes_the_depth_of_a_link_and_not_its_place() -> None:
+    digest = digest_of(Url.parse(f"{A}/fire"), FIRE.scope.tracking)
+    around = Around(
+        {digest: KnownState(State.QUEUED, -(2**60), 9, None, is_https=True, depth=9)},
+        frozenset({"a.example"}),
+    )
+    (found,) = judged("/fire", around=around).findings.better
+    assert (found.depth, found.rank) == (3, -(2**60))
+    assert judged("/fire", around=around, lease=LEASE._replace(depth=8)).findings.better == []
 
 
 def test_the_identity_of_a_url_is_the_same_in_every_version() -> None:

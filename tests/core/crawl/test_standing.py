@@ -23,4 +23,4 @@ from honeyguide.core.crawl.frontier import PASSING_RULES, KnownState, State
     ],
 )
 def test_what_is_settled(state: State, rule: str | None, is_settled: bool) -> None:
-    assert KnownState(state, 1, 1, rule, is_https=True).is_settled == is_settled
+    assert KnownState(state, 1, 1, rule, is_https=True, depth=1).is_settled == is_settled

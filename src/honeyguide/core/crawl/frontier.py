@@ -176,6 +176,7 @@ class KnownState(NamedTuple):
     seen: int
     rule: str | None
     is_https: bool
+    depth: int  # links from a seed, by the shortest way that is known
 
     @property
     def is_settled(self) -> bool:

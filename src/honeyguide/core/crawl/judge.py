@@ -295,12 +295,15 @@ class _Judge:
         findings = self.findings
         score = self.scores.get(digest)
         placement, rank, out = self._place(score)
+        depth = min(self.lease.depth + 1, standing.depth)
+        if out is not None and out.rule == "max-depth":  # along this way; another may be shorter
+            out = too_deep(depth, self.ground.max_depth)
         if out is None and not standing.is_settled:
-            if standing.state == State.REJECTED or is_better(rank, standing.rank, self.ground.traversal):
-                findings.better.append(self._placed(link, digest, score, rank))
-                return
-            if not standing.is_https and link.url.scheme == "https":  # URL-7: it keeps its place
-                findings.better.append(self._placed(link, digest, score, standing.rank))
+            is_up = standing.state == State.REJECTED or is_better(rank, standing.rank, self.ground.traversal)
+            is_secure = not standing.is_https and link.url.scheme == "https"  # URL-7
+            if is_up or is_secure or depth < standing.depth:
+                placed = self._placed(link, digest, score, rank if is_up else standing.rank)
+                findings.better.append(placed._replace(depth=depth, out=None))
                 return
         if self.lease.is_recrawl:
             return  # this page was counted when it was first read

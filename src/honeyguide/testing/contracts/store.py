@@ -105,6 +105,24 @@ class StoreContract(LimitsContract):
         queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
         assert drain(queue) == ["/c", "/pruned", "/b"]
 
+    def test_the_shortest_way_to_a_link_counts_whichever_gives_it_its_place(self) -> None:
+        near, far, out = (
+            found("/near"),
+            found("/far")._replace(depth=5),
+            found("/out", out=Why("pruned", "weak")),
+        )
+        queue, lease = self.make_lease(found("/a", priority=9), near, far, out)
+        better = [
+            found("/near", "deep", 9)._replace(depth=3),
+            far._replace(depth=2),
+            found("/out")._replace(depth=4),
+        ]
+        queue.commit_page(lease, Intake(Done(), findings=Findings(better=better)))
+        names = [digest(path) for path in ("/near", "/far", "/out")]
+        assert [queue.known(names)[name].depth for name in names] == [1, 2, 1]
+        leases = {lease.url.path: lease.depth for lease in queue.claim(ask(limit=3)).leases}
+        assert leases == {"/near": 1, "/far": 2, "/out": 1}
+
     def test_better_evidence_changes_nothing_that_is_fetched(self) -> None:
         queue = self.make_queue(found("/a", priority=9), found("/b"))
         first, second = queue.claim(ask(limit=2)).leases

@@ -60,7 +60,7 @@ class SqlLedger:
     def known(self, digests: Sequence[int]) -> Mapping[int, KnownState]:
         self._db.write_waiting()
         rows = self._db.all(self._sql["known"], (str(list(digests)), self._run))
-        return {row[0]: KnownState._make((*row[1:5], bool(row[5]))) for row in rows}
+        return {row[0]: KnownState._make((*row[1:5], bool(row[5]), row[6])) for row in rows}
 
     @reads
     def counts(self) -> Counts:

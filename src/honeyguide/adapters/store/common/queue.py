@@ -83,9 +83,9 @@ class SqlQueue(SqlLeases):
             self._sql["look"], (self._run, str(missing), content, _MAX_COPIES, *held)
         ):
             if kind == _LINK:
-                digest, state, rank, seen, rule, is_https = row
+                digest, state, rank, seen, rule, is_https, depth = row
                 seen += self._db.counted(self._sql["seen"], (self._run, digest))
-                known[digest] = KnownState(state, rank, seen, rule, bool(is_https))
+                known[digest] = KnownState(state, rank, seen, rule, bool(is_https), depth)
             elif kind == _COPY:
                 copies.append(row[4])
             elif kind == _VERSION:
@@ -214,7 +214,7 @@ class SqlQueue(SqlLeases):
                 one.digest,
                 KnownState(
                     State.REJECTED if one.out else State.QUEUED, one.rank, int(parent is not None),
-                    one.out.rule if one.out else None, one.url.text.startswith("https:"),
+                    one.out.rule if one.out else None, one.url.text.startswith("https:"), one.depth,
                 ),
             )
             for one in kept

@@ -2,7 +2,7 @@
 SELECT coalesce(sum(n), 0)::bigint FROM counter WHERE run = $1 AND name = 'fetched';
 
 -- name: known
-SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
+SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%', e.depth
 FROM jsonb_array_elements_text($1::jsonb) j CROSS JOIN LATERAL (SELECT * FROM entry WHERE run = $2 AND digest = j::bigint LIMIT 1) e;
 
 -- name: inside

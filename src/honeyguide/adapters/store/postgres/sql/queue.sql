@@ -1,11 +1,11 @@
 -- name: look
 -- What is known of links, who said the same, and whether the lease is ours and its page was ever visited. LIMIT 1 makes one
 -- step in the index of each link: a plan that was made while the table was small would go through all entries instead.
-SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
+SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%', e.depth
 FROM jsonb_array_elements_text($2::jsonb) j CROSS JOIN LATERAL (SELECT * FROM entry WHERE run = $1 AND digest = j::bigint LIMIT 1) e
-UNION ALL SELECT 1, NULL, NULL, NULL, NULL, e.url, NULL FROM (SELECT p.entry FROM visit p
+UNION ALL SELECT 1, NULL, NULL, NULL, NULL, e.url, NULL, NULL FROM (SELECT p.entry FROM visit p
   WHERE p.run = $1 AND p.content = $3 AND p.claim IS NOT NULL ORDER BY p.claim LIMIT $4) t JOIN entry e ON e.id = t.entry
-UNION ALL SELECT 2, e.digest, NULL, NULL, NULL, NULL, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
+UNION ALL SELECT 2, e.digest, NULL, NULL, NULL, NULL, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest), NULL
 FROM entry e WHERE e.id = $5 AND e.state = 1 AND e.worker = $6 AND e.claim = $7;
 
 -- name: external_pages
@@ -216,7 +216,7 @@ UPDATE entry SET
   lane = CASE WHEN state = 0 AND rank <= $1 THEN lane ELSE $2 END,
   priority = CASE WHEN state = 0 AND rank <= $1 THEN priority ELSE $3 END,
   score = CASE WHEN state = 0 AND rank <= $1 THEN score ELSE $4 END,
-  depth = CASE WHEN state = 0 AND rank <= $1 THEN depth ELSE $5 END,
+  depth = least(depth, $5), -- the shortest way that is known, whichever led to its place
   weak_pages = CASE WHEN state = 0 AND rank <= $1 THEN weak_pages ELSE $6 END,
   hub_depth = CASE WHEN state = 0 AND rank <= $1 THEN hub_depth ELSE $7 END,
   parent = CASE WHEN state = 0 AND rank <= $1 THEN parent ELSE $8 END,

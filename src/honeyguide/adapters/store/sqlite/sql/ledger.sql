@@ -2,7 +2,7 @@
 SELECT fetched FROM run WHERE id = ?;
 
 -- name: known
-SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
+SELECT e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%', e.depth
 FROM json_each(?) j CROSS JOIN entry e ON e.run = ? AND e.digest = j.value; -- CROSS: the list first, then the index
 
 -- name: inside

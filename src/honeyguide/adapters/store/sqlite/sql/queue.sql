@@ -1,13 +1,13 @@
 -- name: look
 -- What is known of links, who said the same, whether the lease is ours and its page was ever visited, and whether others have written.
 -- CROSS: the list first, then the index. INDEXED BY: the planner would rather walk through all pages in claim order.
-SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%'
+SELECT 0, e.digest, e.state, e.rank, e.seen, e.rule, e.url LIKE 'https:%', e.depth
 FROM json_each(?2) j CROSS JOIN entry e ON e.run = ?1 AND e.digest = j.value
-UNION ALL SELECT 1, NULL, NULL, NULL, NULL, e.url, NULL FROM (SELECT p.entry FROM visit p INDEXED BY visit_content
+UNION ALL SELECT 1, NULL, NULL, NULL, NULL, e.url, NULL, NULL FROM (SELECT p.entry FROM visit p INDEXED BY visit_content
   WHERE p.run = ?1 AND p.content = ?3 AND p.claim IS NOT NULL ORDER BY p.claim LIMIT ?4) t CROSS JOIN entry e ON e.id = t.entry
-UNION ALL SELECT 2, e.digest, NULL, NULL, NULL, NULL, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest)
+UNION ALL SELECT 2, e.digest, NULL, NULL, NULL, NULL, EXISTS (SELECT 1 FROM known k WHERE k.digest = e.digest), NULL
 FROM entry e WHERE e.id = ?5 AND e.state = 1 AND e.worker = ?6 AND e.claim = ?7
-UNION ALL SELECT 3, data_version, NULL, NULL, NULL, NULL, NULL FROM pragma_data_version;
+UNION ALL SELECT 3, data_version, NULL, NULL, NULL, NULL, NULL, NULL FROM pragma_data_version;
 
 -- name: external_pages
 SELECT coalesce(sum(fetched + leased), 0) FROM site WHERE run = ? AND is_external = 1;
@@ -134,7 +134,7 @@ UPDATE entry SET
   lane = iif(state = 0 AND rank <= better.rank_, lane, better.lane_),
   priority = iif(state = 0 AND rank <= better.rank_, priority, better.priority_),
   score = iif(state = 0 AND rank <= better.rank_, score, better.score_),
-  depth = iif(state = 0 AND rank <= better.rank_, depth, better.depth_),
+  depth = min(depth, better.depth_), -- the shortest way that is known, whichever led to its place
   weak_pages = iif(state = 0 AND rank <= better.rank_, weak_pages, better.weak_pages_),
   hub_depth = iif(state = 0 AND rank <= better.rank_, hub_depth, better.hub_depth_),
   parent = iif(state = 0 AND rank <= better.rank_, parent, better.parent_),
