@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -151,6 +151,24 @@ def test_a_number_of_urls_is_one_or_more(count: Any) -> None:
 def test_a_seed_may_be_a_bare_host_as_of_a_crawl() -> None:
     with Focus("docs.example", topic="fire") as focus:
         assert focus.next() == [f"{SITE}/"]
+
+
+def test_a_focus_that_is_closed_says_so_and_what_it_misses() -> None:
+    with Focus(f"{SITE}/", topic="fire") as focus:
+        (home,) = focus.next()
+    calls: list[Callable[[], object]] = [
+        focus.next,
+        lambda: focus.add_page(home, "<p>Fire"),
+        lambda: focus.add_failure(home),
+        lambda: focus.decline(home, "late"),
+        lambda: focus.has_met(home),
+        lambda: focus.rejected,
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match="^this Focus is closed, and what it knew is gone; begin a new"):
+            call()
+    assert (focus.missing, focus.stopped) == ((home,), None)
+    focus.close()
 
 
 def test_a_focus_that_nobody_closed_ends_without_a_word() -> None:

@@ -179,6 +179,7 @@ class Focus:
     def next(self, n: int = 1) -> list[str]:
         """Give the next `n` URLs to fetch, best first; fewer, or none, until earlier ones come back."""
         check_least("n", n, 1)
+        self._check_open()
         session = self._session
         if not session.granted and not self._given and session.stopped is None:
             session.send(machine.Tick(session.clock.now()))  # what failed may be due again
@@ -226,15 +227,22 @@ class Focus:
 
     def has_met(self, url: str) -> bool:
         """Tell whether a page has linked a URL, or it is a seed, whatever became of it."""
+        self._check_open()
         digest = digest_of(url_of(url), self._tracking)
         return digest in self._store.ledger(self._session.run).known([digest])
 
     @property
     def rejected(self) -> Mapping[str, int]:
         """Links that each rule rejected."""
+        self._check_open()
         return self._store.ledger(self._session.run).counts().out
 
+    def _check_open(self) -> None:
+        if not self._closing.alive:
+            raise InputError("this Focus is closed, and what it knew is gone; begin a new one")
+
     def _lease_of(self, url: str) -> Lease:
+        self._check_open()
         lease = self._given.pop(url, None)
         if lease is None:
             raise InputError(f"{url!r} is not a URL that next() gave and that is still missing", field="url")
