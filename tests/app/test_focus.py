@@ -165,7 +165,7 @@ def test_a_focus_that_is_closed_says_so_and_what_it_misses() -> None:
         lambda: focus.rejected,
     ]
     for call in calls:
-        with pytest.raises(InputError, match="^this Focus is closed, and what it knew is gone; begin a new"):
+        with pytest.raises(InputError, match=r"^this Focus is closed, and what it knew is gone; begin a new"):
             call()
     assert (focus.missing, focus.stopped) == ((home,), None)
     focus.close()
