@@ -398,7 +398,7 @@ def test_patterns_name_files_and_no_file_is_an_error(tmp_path: Path) -> None:
     "path", ["gs://bucket/known.parquet", "https://a.example/known.parquet", "nowhere.parquet", "a\0.parquet"]
 )
 def test_only_files_are_read(path: str) -> None:
-    with pytest.raises(InputError, match=r"check the path|usable path"):
+    with pytest.raises(InputError, match=r"check the path|usable path|not a file"):
         plan_file(path, now=NOW)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from honeyguide.core.recrawl.signals import PageState
 from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from honeyguide.ports.store import Ranker
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 
 pl = pytest.importorskip("polars")  # an extra
 
-from honeyguide.bulk.learned_table import _MANY_VISITS  # noqa: E402 - needs polars
+from honeyguide.bulk.batches import ParquetFile, TextFile  # noqa: E402 - needs polars
+from honeyguide.bulk.learned_table import _MANY_VISITS, LearnedTable  # noqa: E402
 
 NOW = datetime(2026, 5, 1, 8, tzinfo=UTC)
 PROFILE = load_profile("news")
@@ -175,3 +178,34 @@ def test_text_is_ranked_by_columns_as_by_rows(
 def test_adaptive_intervals_of_many_visits_are_the_longest() -> None:
     policy = AdaptiveInterval()
     assert policy.interval_of(PageState("", visits=_MANY_VISITS)) == policy.most_h
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_several_files_are_not_counted_again_for_each_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    frame = pl.DataFrame(made_up(400), infer_schema_length=None)
+    parts = [frame.head(150), frame.slice(150, 0), frame.tail(250)]
+    paths = [str(tmp_path / f"known-{number}.{kind}") for number in range(3)]
+    for path, part in zip(paths, parts, strict=True):
+        part.write_csv(path) if kind == "csv" else part.write_parquet(path)
+    monkeypatch.setattr(known_urls, "pays_by_columns", lambda _: True)
+    for file in (ParquetFile, TextFile):
+        monkeypatch.setattr(file, "count", _few(file.count))
+    columns = open_known(known_sources(paths), PROFILE)
+    assert isinstance(columns, LearnedTable)
+    monkeypatch.setattr(known_urls, "pays_by_columns", lambda _: False)
+    expected = open_known(known_sources(paths), PROFILE, policy="learned").plan(PlanQuery(NOW))
+    assert repr(columns.plan(PlanQuery(NOW)).entries) == repr(expected.entries)
+
+
+def _few(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Allow few calls of a method for each file."""
+    calls: Counter[str] = Counter()
+
+    def call(file: Any, *arguments: Any) -> Any:
+        calls[file.name] += 1
+        assert calls[file.name] < 5, f"{file.name} is counted again and again"
+        return method(file, *arguments)
+
+    return call

@@ -9,6 +9,7 @@ a later row of the same URL counts instead. Between batches only the best rows s
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, deque
 from contextlib import suppress
 from functools import partial
@@ -104,6 +105,7 @@ class ColumnTable:
     ) -> None:
         self.policy = HEURISTIC
         self._files = files
+        self._firsts: list[int] = []  # the place of the first row of each file, as far as they were read
         self._profile = profile
         self._cards = [profile.cards[name].card for name in profile.chains["plan"]]
         self._reject = reject
@@ -204,7 +206,9 @@ class ColumnTable:
         """
         first, hashes = 0, [_NO_HASHES]
         is_comparing = self._check_urls and not self._is_compared
-        for file in self._files:
+        for number, file in enumerate(self._files):
+            if number == len(self._firsts):
+                self._firsts.append(first)
             rows = 0
             for batch in file.batches(partial(self._query, now=now)):
                 scores = self._settled(file, first, batch, now)
@@ -297,13 +301,9 @@ class ColumnTable:
         return self._where(file, place - first)
 
     def _file_of(self, place: int) -> tuple[File, int]:
-        first = 0
-        for file in self._files[:-1]:
-            rows = file.count()
-            if place < first + rows:
-                return file, first
-            first += rows
-        return self._files[-1], first
+        """Return the file of a row that was read, and the place of its first row."""
+        number = bisect_right(self._firsts, place) - 1
+        return self._files[number], self._firsts[number]
 
     def _least(self, score: float) -> float:
         """Return the least value of such a score."""
