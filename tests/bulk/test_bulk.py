@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import socket
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
@@ -398,8 +399,21 @@ def test_patterns_name_files_and_no_file_is_an_error(tmp_path: Path) -> None:
     "path", ["gs://bucket/known.parquet", "https://a.example/known.parquet", "nowhere.parquet", "a\0.parquet"]
 )
 def test_only_files_are_read(path: str) -> None:
-    with pytest.raises(InputError, match=r"check the path|usable path|not a file"):
+    with pytest.raises(InputError, match=r"check the path|usable path|not a file|only s3://"):
         plan_file(path, now=NOW)
+
+
+def test_an_object_store_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as port:
+        port.bind(("127.0.0.1", 0))  # nobody listens there
+        address = "http://{}:{}".format(*port.getsockname())
+        settings = {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "REGION": "x", "ALLOW_HTTP": "true"}
+        for name, value in {**settings, "ENDPOINT_URL": address}.items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        with pytest.raises(
+            InputError, match=r"^s3://bucket/a\.parquet: cannot be read: .*; check the address"
+        ):
+            plan_file("s3://bucket/a.parquet", now=NOW)
 
 
 @pytest.mark.usefixtures("columns")

@@ -145,6 +145,21 @@ def test_a_winner_with_a_wrong_url_makes_all_urls_be_read(tmp_path: Path) -> Non
     assert (plan.rows, plan.repeated.rows) == (78, 1)
 
 
+@pytest.mark.parametrize("policy", ["heuristic", "uniform", "learned"])
+def test_wrong_rows_are_rejected_in_the_order_of_the_file(tmp_path: Path, policy: str) -> None:
+    rows = made_up(60)
+    for number, relevance in ((40, 0.9), (11, 0.1), (25, 0.5)):
+        rows[number] |= {"url": f"nonsense {number}", "last_visited": None, "topic_relevance": relevance}
+    tables(tmp_path, rows)
+    numbers: list[int] = []
+    source = known_sources([str(tmp_path / "known-0.parquet")])
+    table = open_known(
+        source, PROFILE, policy=policy, reject=lambda _name, raw, _error: numbers.append(raw.number)
+    )
+    assert table.plan(PlanQuery(NOW)).rows == 57
+    assert numbers == [12, 26, 41]
+
+
 def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     columns, _ = tables(tmp_path, made_up(60))
     with pytest.raises(InputError, match="more than 50 rows"):

@@ -74,5 +74,7 @@ def test_known_urls_of_an_object_store_are_ranked(bucket: str) -> None:
 def test_other_formats_and_objects_that_are_not_there_are_a_sentence(bucket: str) -> None:
     with pytest.raises(InputError, match="only Parquet is read"):
         plan_file(f"{bucket}/known.csv")
-    with pytest.raises(InputError, match="is not Parquet that can be read"):
+    with pytest.raises(
+        InputError, match=r"cannot be read: Object at location other\.parquet not found; check"
+    ):
         plan_file(f"{bucket}/other.parquet")

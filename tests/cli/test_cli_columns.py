@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -260,6 +261,24 @@ def test_a_folder_and_a_pattern_stand_for_all_their_tables(run: Run) -> None:
     sentence = "empty: is a folder without tables, CSV, JSON lines or Parquet; check the path"
     assert sentence in run("plan", "empty").stderr
     assert "is a pattern that no file matches" in run("plan", "empty/**/*.csv").stderr
+
+
+@pytest.mark.parametrize("path", ["f", "f/**/*.csv"])
+def test_a_folder_below_that_may_not_be_read_is_an_error(
+    run: Run, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    for name in ("f/a.csv", "f/deep/b.csv"):
+        write(name, [{"url": "https://a.example/"}])
+    listed = os.scandir
+
+    def scandir(folder: str) -> Any:
+        if str(folder).endswith("deep"):
+            raise PermissionError(13, "Permission denied", folder)
+        return listed(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    said = "Error: f/deep: is a folder that cannot be read; check its permissions\n"
+    assert run("plan", path, *NOW).stderr == said
 
 
 def test_select_takes_a_folder_of_links(run: Run) -> None:

@@ -261,6 +261,15 @@ class ColumnTable:
                 self._reject(file.name, raw, error)
             return None
 
+    def _checked(self, raw: RawRow) -> UrlSignals:
+        """Read one of the best rows; if it is wrong and to be skipped, a pass over all rows rejects it in its turn."""
+        try:
+            return signals_of_row(raw)
+        except InputError:
+            if self._reject is None:
+                raise
+            raise _BadUrlError from None
+
     def _compare_urls(self, now: datetime) -> None:
         """Find all rows whose URL comes again later, if all URLs are read, once."""
         if self._check_urls and not self._is_compared:
@@ -387,9 +396,7 @@ class ColumnTable:
         for first, (file, numbers) in waiting.items():
             for raw in file.take(numbers):
                 rows[first + raw.number - 1] = (file, raw)
-        read = [signals for place in places if (signals := self._signals(*rows[place])) is not None]
-        if len(read) < len(places):
-            raise _BadUrlError
+        read = [self._checked(rows[place][1]) for place in places]
         if self._look_up(signals.url for signals in read):
             raise _RepeatedError
         return read

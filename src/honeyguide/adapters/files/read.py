@@ -14,13 +14,15 @@ import os
 import re
 import sys
 import tempfile
+import warnings
 import zlib
+from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from honeyguide.adapters.files.signals import field_name
 from honeyguide.errors import InputError
@@ -46,6 +48,11 @@ _BLOCK_BYTES = 1 << 20
 CUT_OFF = "; it may be cut off"  # what may be wrong with a Parquet file
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
 _PACKED = ("gz", "zst")
+_PATIENCE: dict[str, Any] = {
+    "timeout": "30s",
+    "connect_timeout": "10s",
+    "max_retries": 1,
+}  # with an object store
 SHEET = "spreadsheet"
 _KINDS = {
     "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
@@ -81,6 +88,8 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         what = f"cannot be read: {error.strerror or error}; check the path"
         if isinstance(error, FileNotFoundError) and path.startswith(("http://", "https://")):
             what = "is an address, not a file; honeyguide pick and crawl read addresses"
+        elif isinstance(error, FileNotFoundError) and "://" in path:
+            what = "is no file here; of object stores, only s3:// is read, and only Parquet"
         raise InputError(what, file=name_of(path)) from None
 
 
@@ -217,7 +226,10 @@ class Source:
         """Open a Parquet file; its columns have the names of their fields."""
         import polars as pl  # a third of a second, and an extra
 
-        scan = pl.scan_parquet(self.path, glob=is_remote(self.path), row_index_name=row_index)
+        remote = is_remote(self.path)
+        scan = pl.scan_parquet(
+            self.path, glob=remote, row_index_name=row_index, storage_options=_PATIENCE if remote else None
+        )
         return scan.rename(self.renamed(scan.collect_schema().names())) if self.fields else scan
 
 
@@ -309,11 +321,25 @@ def reading_parquet(name: str, advice: str = "") -> Iterator[None]:
     import polars as pl  # a third of a second, and an extra
 
     try:
-        yield
+        with warnings.catch_warnings():
+            if is_remote(name):  # polars warns that it looks the region up
+                warnings.simplefilter("ignore")
+            yield
     except InputError:
         raise
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        raise InputError(f"is not Parquet that can be read{advice}", file=name) from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        what = f"is not Parquet that can be read{advice}"
+        if is_remote(name) and isinstance(error, OSError):
+            what = f"cannot be read: {_cause_of(error)}; check the address and the credentials"
+        raise InputError(what, file=name) from None
+
+
+def _cause_of(error: OSError) -> str:
+    """Return what matters of an error of an object store: the last cause, or what comes before the request."""
+    lines = str(error).strip().splitlines() or ["no answer"]
+    if len(lines) > 1:
+        return lines[-1].strip(" 0123456789:")
+    return lines[0].removeprefix("object-store error: ").partition(": Error performing")[0]
 
 
 def pays_by_columns(sources: Sequence[Source]) -> bool:
@@ -329,11 +355,8 @@ def expanded(path: str) -> list[str]:
     if not path:  # pathlib takes it for this folder
         raise InputError("the name of a file is empty")
     if Path(path).is_dir():
-        found = sorted(
-            str(file)
-            for file in Path(path).rglob("*")
-            if kind_of(file.name) not in (None, SHEET) and file.is_file()
-        )
+        files = (file for file in _files_below(path) if kind_of(file.name) not in (None, SHEET))
+        found = sorted(str(file) for file in files if file.is_file())
         if not found:
             raise InputError(
                 "is a folder without tables, CSV, JSON lines or Parquet; check the path", file=path
@@ -341,10 +364,24 @@ def expanded(path: str) -> list[str]:
         return found
     if not set("*?[") & set(path) or Path(path).exists():
         return [path]
+    if "**" in path:
+        deque(_files_below(path.partition("**")[0] or "."), maxlen=0)  # glob skips what it may not read
     matches = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
     if not (found := [file for file in matches if not Path(file).is_dir()]):
         raise InputError("is a pattern that no file matches; check the path", file=path)
     return found
+
+
+def _files_below(folder: str) -> Iterator[Path]:
+    """List the files of a folder and below; a folder that cannot be read is an error, because its rows would be missing."""
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            what = "is a folder that cannot be read; check its permissions"
+            raise InputError(what, file=str(error.filename or folder)) from None
+
+    for place, _, names in os.walk(folder, onerror=refuse):
+        yield from (Path(place, name) for name in names)
 
 
 def _is_stream(path: str) -> bool:
