@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,6 @@ from honeyguide.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from honeyguide.ports.store import Ranker
 
@@ -151,13 +152,14 @@ def test_wrong_rows_are_rejected_in_the_order_of_the_file(tmp_path: Path, policy
     for number, relevance in ((40, 0.9), (11, 0.1), (25, 0.5)):
         rows[number] |= {"url": f"nonsense {number}", "last_visited": None, "topic_relevance": relevance}
     tables(tmp_path, rows)
-    numbers: list[int] = []
-    source = known_sources([str(tmp_path / "known-0.parquet")])
-    table = open_known(
-        source, PROFILE, policy=policy, reject=lambda _name, raw, _error: numbers.append(raw.number)
-    )
-    assert table.plan(PlanQuery(NOW)).rows == 57
-    assert numbers == [12, 26, 41]
+    path, rejected = tmp_path / "known-0.parquet", Rejected()
+    try:
+        table = open_known(known_sources([str(path)]), PROFILE, policy=policy, reject=rejected)
+        assert table.plan(PlanQuery(NOW)).rows == 57
+    finally:
+        rejected.close()
+    lines = Path(f"{path}.rejected").read_text("utf-8").splitlines()
+    assert [json.loads(line)["row"] for line in lines] == [12, 26, 41]
 
 
 def test_too_many_rows_are_refused(tmp_path: Path) -> None:
