@@ -3,8 +3,8 @@
 Owns: how rules are written in SQL, and what differs between DuckDB, PostgreSQL and Spark. Must not know: files, polars.
 Start reading at `plan_sql`. An unknown fact is NULL, and SQL's logic of NULL is that of the rules; `greatest` is not used,
 because greatest(0, NULL) ignores the NULL in all three. Each sum is a step of its own, in the order of the rules, because
-floats added in another order are other floats. A query cannot reject a row, so a value that no file may have (NaN, a negative count, an
-infinite time) is NULL.
+floats added in another order are other floats. A query cannot reject a row, so a value that no file may have (NaN, a count that is
+negative or no whole number, an infinite time) is NULL.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ _COLUMNS = {
     "visits": ("visits", 1e19),
     "hub_depth": ("hub_depth", 1e19),
 }
+_WHOLE = ("visits", "hub_depth")
+_READ = ("url", "is_hub", *(column for column, _ in _COLUMNS.values()))
 _SINCE = {"since_visit_s": "last_visited", "since_change_s": "last_changed"}
 _LATEST = 253_370_764_800_000_000  # microseconds until the year 9999
 
@@ -78,7 +80,7 @@ def plan_sql(profile: Profile, now: datetime, dialect: str) -> str:
         f"WITH moment AS (SELECT TIMESTAMP '{at}' AS moment_at),"
         if dialect == "spark"
         else f"WITH moment AS (SELECT CAST('{at}' AS TIMESTAMP WITH TIME ZONE) AS moment_at),",
-        f"timed AS (SELECT known.*, {', '.join(writer.times())} FROM known CROSS JOIN moment{fence}),",  # noqa: S608 - of quoted parts
+        f"timed AS (SELECT {', '.join([*_READ, *writer.times()])} FROM known CROSS JOIN moment{fence}),",  # noqa: S608 - of quoted parts
         f"step_0 AS (SELECT url, {', '.join(writer.facts())} FROM timed{fence})",  # noqa: S608 - as above
     ]
     step = 0
@@ -131,7 +133,9 @@ class _Writer:
             yield f"CAST({since} AS {double}) / {self.number(1e6)} AS {fact}"
         for fact, (column, most) in _COLUMNS.items():
             value = f"CAST({column} AS {double})"
-            yield f"CASE WHEN {value} BETWEEN {self.number(0.0)} AND {self.number(most)} THEN {value} END AS {fact}"
+            valid = f"{value} BETWEEN {self.number(0.0)} AND {self.number(most)}"
+            valid += f" AND {value} = floor({value})" if column in _WHOLE else ""
+            yield f"CASE WHEN {valid} THEN {value} END AS {fact}"
         yield "is_hub"
 
     def steps(self, card: Scorecard) -> Iterator[list[str]]:
