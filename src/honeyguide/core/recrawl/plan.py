@@ -36,7 +36,7 @@ class UrlSignals:
     topic_relevance: float | None = None  # 0 to 1
     hub_depth: int | None = None  # links from the nearest hub
     is_hub: bool | None = None  # whether it lists other pages
-    rate_a: float | None = None  # changes that were seen in `rate_b` hours
+    rate_a: float | None = None  # changes seen in `rate_b` hours, above 0
     rate_b: float | None = None  # hours
     page_class: PageClass | None = None  # its class, whose usual change rate applies
     importance: float | None = None  # what a fresh copy is worth, above 0, if not by its relevance
