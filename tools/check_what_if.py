@@ -23,7 +23,7 @@ from typing import Any
 
 from check_studio import served
 
-from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views.kept_pick import opened_kept_pick
 from honeyguide.app.views.what_if import WhatIf
 
 CHANGES: tuple[tuple[str, float | list[str]], ...] = (
@@ -69,11 +69,11 @@ class Client:
 
 async def records(kept: str, text: str, sites: list[str]) -> list[str]:
     """Make the records of What if with a profile, as lines."""
-    with opened_answers(kept, keeps=False, replays=True) as answers:
-        trial = WhatIf(answers)
-        if problems := trial.change(text):
+    with opened_kept_pick(kept, keeps=False, replays=True) as kept_pick:
+        what_if = WhatIf(kept_pick)
+        if problems := what_if.change(text):
             raise SystemExit(f"the saved profile is refused: {problems}")
-        return [json.dumps(await trial.record(site), ensure_ascii=False) for site in sites]
+        return [json.dumps(await what_if.record(site), ensure_ascii=False) for site in sites]
 
 
 def replayed(kept: str, profile: Path, sites: list[str], folder: Path) -> list[str]:

@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 import honeyguide
 from honeyguide.config.conditions import _FOR_KIND
 from honeyguide.config.shapes import ProfileShape
-from honeyguide.core.records import answers as record_answers
+from honeyguide.core.records import command_records
 from honeyguide.core.records import fields as record_fields
 from honeyguide.core.recrawl.plan import UrlSignals
 from honeyguide.core.rules.facts import BUILT_IN, FIELDS
@@ -260,7 +260,7 @@ def _facts() -> Iterator[str]:
 def records() -> str:
     """Write the page about records: the tables of fields, in the frame of records_page.md."""
     page = Path(__file__).with_name("records_page.md").read_text("utf-8")
-    kinds = [*_record_kinds(record_fields), *_record_kinds(record_answers), UrlSignals]
+    kinds = [*_record_kinds(record_fields), *_record_kinds(command_records), UrlSignals]
     shared = _shared_fields(kinds)
     for kind in kinds:
         if f"{{{kind.__name__}}}" not in page:

@@ -538,7 +538,7 @@ INNER = {
     "adapters.output.xlsx:_MAX_ROW_PARTS", "core.records.fields:MAX_NUMBER",
     # what an agent may ask for, and what a file of kept answers may hold: tests/contrib/test_mcp.py, tests/cli/test_cli_replay.py
     "contrib.mcp:MAX_PAGES", "contrib.mcp:MAX_CHARS", "contrib.mcp:MAX_HTML",
-    "adapters.files.answers:_MAX_SITEMAPS", "adapters.files.answers:_MAX_SITES", "adapters.files.answers:_MAX_OUTCOME", "adapters.files.answers:_MAX_MADE",
+    "adapters.files.kept_responses:_MAX_SITEMAPS", "adapters.files.kept_responses:_MAX_SITES", "adapters.files.kept_responses:_MAX_OUTCOME", "adapters.files.kept_responses:_MAX_MADE",
     # what the studio shows at once, and what it takes: tests/studio
     "app.views.ways_in:MAX_TRIES", "app.views.ways_in:MAX_WAYS", "app.views.ways_in:_MAX_WORDS", "app.views.stores:MAX_RATES", "app.views.stores:MAX_RANKED", "studio.crawls:MAX_RUN", "studio.saving:_MAX_URL", "studio.picks:MAX_FOUND",
     "studio.picks:MAX_SITES", "studio.shell:MAX_CELL", "studio.server:MAX_BODY", "studio.what_if:_MAX_WORDS_CHARS", "app.views.what_if:MAX_MEMORY",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from click.testing import CliRunner
 
-from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views.kept_pick import opened_kept_pick
 from honeyguide.app.views.what_if import WhatIf
 from honeyguide.cli.main import root
 from honeyguide.studio.server import Studio, serve
@@ -121,7 +121,9 @@ def opened(folder: Path, database: str | None = None) -> Iterator[Client]:
         with ExitStack() as stack:
             sources = Sources(database or named("store.db"), named("picks.jsonl"))
             if kept := named("kept.db"):
-                sources.what_if = WhatIf(stack.enter_context(opened_answers(kept, keeps=False, replays=True)))
+                sources.what_if = WhatIf(
+                    stack.enter_context(opened_kept_pick(kept, keeps=False, replays=True))
+                )
             studio = Studio(sources)
             found.append(studio)
             tasks.append(loop.create_task(serve(studio, lambda _: ready.set())))

@@ -10,7 +10,7 @@ import pytest
 from studio_server import opened, run
 
 import honeyguide
-from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views.kept_pick import opened_kept_pick
 from honeyguide.app.views.what_if import WhatIf
 from honeyguide.config.extend import read_profile
 from honeyguide.testing.fakes import LoopbackServer, response, served
@@ -84,10 +84,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _lines(kept: Path, text: str) -> list[str]:
     """Make the records of What if with a profile."""
-    with opened_answers(str(kept / "kept.db"), keeps=False, replays=True) as answers:
-        trial = WhatIf(answers)
-        assert trial.change(text) == []
-        return [json.dumps(asyncio.run(trial.record(site)), ensure_ascii=False) for site in trial.sites]
+    with opened_kept_pick(str(kept / "kept.db"), keeps=False, replays=True) as kept_pick:
+        what_if = WhatIf(kept_pick)
+        assert what_if.change(text) == []
+        return [json.dumps(asyncio.run(what_if.record(site)), ensure_ascii=False) for site in what_if.sites]
 
 
 def _replayed(kept: Path, sites: list[str], *options: str) -> list[str]:
@@ -155,9 +155,9 @@ def test_a_page_that_was_not_kept_is_judged_by_its_link(kept: Path, tmp_path: Pa
 
 
 def test_picks_of_another_profile_than_what_was_kept_last_are_named(kept: Path) -> None:
-    with opened_answers(str(kept / "kept.db"), keeps=False, replays=True) as answers:
-        trial = WhatIf(answers)
-        assert trial.other_profile(honeyguide.read(kept / "picks.jsonl")) == ""
-        assert trial.other_profile([{"profile": "mine", "profile_hash": "0"}]) == (
+    with opened_kept_pick(str(kept / "kept.db"), keeps=False, replays=True) as kept_pick:
+        what_if = WhatIf(kept_pick)
+        assert what_if.other_profile(honeyguide.read(kept / "picks.jsonl")) == ""
+        assert what_if.other_profile([{"profile": "mine", "profile_hash": "0"}]) == (
             "was picked by profile mine, but What if starts from company, the profile of the last pick --keep"
         )

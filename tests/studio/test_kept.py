@@ -1,4 +1,4 @@
-"""What `pick --keep` keeps beside answers: pages as they were read and records, which save the studio most of its work."""
+"""What `pick --keep` keeps beside responses: pages as they were read and records, which save the studio most of its work."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from honeyguide.adapters.files.answers import AnswerFile, KeptReader
+from honeyguide.adapters.files.kept_responses import KeptReader, ResponseFile
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.store.common.contents import pack
-from honeyguide.app.views import answers as kept_answers
-from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views import kept_pick as kept_pick_module
+from honeyguide.app.views.kept_pick import opened_kept_pick
 from honeyguide.app.views.what_if import WhatIf
 from honeyguide.cli.main import root
 from honeyguide.core.url.url import Url
@@ -55,7 +55,7 @@ class NoReader:
 
 def test_a_page_is_given_as_it_was_read(tmp_path: Path) -> None:
     url, path = Url.parse("https://a.example/"), str(tmp_path / "kept.db")
-    with AnswerFile(path, writes=True) as made:
+    with ResponseFile(path, writes=True) as made:
         keeping = KeptReader(made, HtmlReader(), "mark", keeps=True)
         first = keeping.home(HOME, url, None), keeping.page(HOME, url, None)
         giving = KeptReader(made, NoReader(), "mark", keeps=False)
@@ -77,27 +77,27 @@ def test_what_is_not_as_we_write_it_is_read_again(file: str, body: str) -> None:
             (codec, len(text), packed),
         )
         assert changed.rowcount >= 4
-    with opened_answers(file, keeps=False, replays=True) as answers:
-        trial = WhatIf(answers)
-        assert len(asyncio.run(trial.record_before(trial.sites[0]))["selected"]) == 2
+    with opened_kept_pick(file, keeps=False, replays=True) as kept_pick:
+        what_if = WhatIf(kept_pick)
+        assert len(asyncio.run(what_if.record_before(what_if.sites[0]))["selected"]) == 2
 
 
 def test_what_was_kept_is_taken_only_from_the_same_code_and_profile(
     file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened_answers(file, keeps=False, replays=True) as answers:
-        trial = WhatIf(answers)
-        site = trial.sites[0]
-        assert trial.change(trial.text.replace("name = ", 'name = "company"  # ')) == []
+    with opened_kept_pick(file, keeps=False, replays=True) as kept_pick:
+        what_if = WhatIf(kept_pick)
+        site = what_if.sites[0]
+        assert what_if.change(what_if.text.replace("name = ", 'name = "company"  # ')) == []
         again = json.loads(
-            json.dumps(asyncio.run(trial.record(site)))
+            json.dumps(asyncio.run(what_if.record(site)))
         )  # made anew, by a profile that extends
         like = {"strategy": "portfolio", "profile": "company"}
-        kept = answers.record(site, like)
+        kept = kept_pick.record(site, like)
         assert kept is not None
         assert kept["profile_hash"] != "another"
         assert {**again, "profile_hash": kept["profile_hash"]} == kept
-        assert answers.record(site, {"profile_hash": "another"}) is None
-        assert answers.record("https://nobody.example/", like) is None
-        monkeypatch.setattr(kept_answers, "code_mark", lambda: "newer")
-        assert answers.record(site, like) is None
+        assert kept_pick.record(site, {"profile_hash": "another"}) is None
+        assert kept_pick.record("https://nobody.example/", like) is None
+        monkeypatch.setattr(kept_pick_module, "code_mark", lambda: "newer")
+        assert kept_pick.record(site, like) is None

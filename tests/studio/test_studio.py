@@ -17,7 +17,7 @@ from studio_server import Client, Made, make, opened, run
 
 from honeyguide.adapters.store.common import browse
 from honeyguide.app.views import stores
-from honeyguide.app.views.answers import opened_answers
+from honeyguide.app.views.kept_pick import opened_kept_pick
 from honeyguide.app.views.stores import (
     PageQuery,
     list_branches,
@@ -474,10 +474,10 @@ def test_one_number_changes_text_picks_and_equals_a_replay(
         assert browser.post("/what-if/save", {"what": "profile", "path": "mine.toml"})["saved"] == str(
             tmp_path / "mine.toml"
         )
-        trial = browser.studio.sources.what_if
-        assert trial is not None
-    with opened_answers(str(made.folder / "kept.db"), keeps=False, replays=True) as answers:
-        again = WhatIf(answers)
+        what_if = browser.studio.sources.what_if
+        assert what_if is not None
+    with opened_kept_pick(str(made.folder / "kept.db"), keeps=False, replays=True) as kept_pick:
+        again = WhatIf(kept_pick)
         again.change((tmp_path / "mine.toml").read_text("utf-8"))
         record = asyncio.run(again.record(made.address))
     kept = str(made.folder / "kept.db")

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
     from honeyguide.adapters.render.fetcher import RenderingFetcher
-    from honeyguide.app.views.answers import Answers
+    from honeyguide.app.views.kept_pick import KeptPick
     from honeyguide.core.pick.select import Selection
     from honeyguide.core.records import Record
     from honeyguide.core.rules.profile import Profile
@@ -295,11 +295,11 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
     at_once: int = 16,
     fetcher: Fetcher | None = None,
     clock: Clock | None = None,
-    answers: Answers | None = None,
+    kept: KeptPick | None = None,
 ) -> None:
     """Pick from sites, `at_once` in parallel; `on_record` receives each finished record, with the place of its site.
 
-    `answers` keep what is fetched, or replace it.
+    `kept` keeps what is fetched, or replaces it.
     """
     from honeyguide.app.crawl import opened_fetcher  # the network's libraries cost a third of a second
     from honeyguide.app.library.rendering import Rendering, opened_rendering
@@ -314,18 +314,18 @@ async def pick_sites(  # noqa: PLR0913 - settings of a library call
         polite, ticking = await stack.enter_async_context(opened_fetcher(policy, named, fetcher, clock))
         job = replace(picker(request, polite, ticking), site_timeout_s=policy.site_timeout_s)
         source: PoliteFetcher | RenderingFetcher = polite
-        if answers is None or answers.keeps:  # else nothing is fetched
+        if kept is None or kept.keeps:  # else nothing is fetched
             how = Rendering(request.render, policy, job.profile, named)
             source = await stack.enter_async_context(opened_rendering(polite, how))
-        job = replace(job, fetcher=source if answers is None else answers.fetcher(source))
-        if answers is not None and answers.keeps:
-            job = replace(job, reader=answers.reader(job.reader))
+        job = replace(job, fetcher=source if kept is None else kept.fetcher(source))
+        if kept is not None and kept.keeps:
+            job = replace(job, reader=kept.reader(job.reader))
         usable: list[tuple[int, str]] = []
 
         def finish(place: int, record: Record) -> None:
             log_counts(record)
-            if answers is not None and answers.keeps and record.get("elapsed_s", 0) < policy.site_timeout_s:
-                answers.keep_record(record)
+            if kept is not None and kept.keeps and record.get("elapsed_s", 0) < policy.site_timeout_s:
+                kept.keep_record(record)
             columns = rows[place].columns
             own = {"input": columns} if columns else {}
             on_record(place, {**record, **own})

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from honeyguide.app.tools.kept_pages import StoredPage
     from honeyguide.core.crawl.frontier import Run
     from honeyguide.core.records import Record
-    from honeyguide.core.records.answers import ReplayRecord
+    from honeyguide.core.records.command_records import ReplayRecord
     from honeyguide.core.rules.profile import Profile
     from honeyguide.ports.fetch import Validators
     from honeyguide.ports.store import Store

@@ -12,7 +12,7 @@ import pytest
 from shell_site import PATHS, SHELL, body_of
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.files.answers import AnswerFile
+from honeyguide.adapters.files.kept_responses import ResponseFile
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.adapters.http.robots import read_robots
 from honeyguide.adapters.render.fetcher import RenderingFetcher
@@ -260,7 +260,7 @@ def test_the_guide_has_the_limits() -> None:
 
 def test_a_pick_that_is_repeated_from_a_file_needs_no_browser(tmp_path: Path) -> None:
     (got,) = fetched(shells("/"), "/", browser=FakeBrowser())
-    with AnswerFile(str(tmp_path / "kept"), writes=True) as file:
+    with ResponseFile(str(tmp_path / "kept"), writes=True) as file:
         file.put(got.url, "page", got)
         (again,) = file.get(got.url, "page") or (None,)
     assert isinstance(again, Fetched)

@@ -6,7 +6,7 @@ from typing import Any, NotRequired, get_origin, is_typeddict
 
 import pytest
 
-from honeyguide.core.records import answers
+from honeyguide.core.records import command_records
 from honeyguide.core.records import fields as table
 from honeyguide.core.records.fields import (
     SCHEMA,
@@ -22,7 +22,7 @@ CANDIDATE = tuple(fields(CandidateRecord))
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 RECORDS = [
     kind
-    for module in (table, answers)
+    for module in (table, command_records)
     for kind in vars(module).values()
     if is_typeddict(kind) and kind.__module__ == module.__name__ and "schema" in fields(kind)
     if kind is not OutputRecord

@@ -43,7 +43,7 @@ _NAMES: dict[str, Any] = {
     **{kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, object, str, tuple)},
 }
 _INTERNAL = {  # of fields and parameters, but not public
-    "Answers": "app.views.answers",
+    "KeptPick": "app.views.kept_pick",
     "RunSpec": "core.crawl.frontier",
     "SiteRow": "adapters.files.sites",
 }

@@ -31,7 +31,7 @@ from honeyguide.core.pick.evaluate import (
 )
 from honeyguide.core.pick.learn import FOLDS, LabelledSite, ProfileLearner
 from honeyguide.core.records import SCHEMA
-from honeyguide.core.records.answers import EvalRecord, LearnRecord
+from honeyguide.core.records.command_records import EvalRecord, LearnRecord
 from honeyguide.core.records.fields import columns
 from honeyguide.core.text.printable import printable, rounded, tidy
 from honeyguide.core.why import Why

@@ -17,7 +17,7 @@ from honeyguide.config import load_profile
 from honeyguide.core.page.faults import FEW_LINKS, needs_scripts, scripted_links
 from honeyguide.core.page.page import Link, Occurrence, Page
 from honeyguide.core.records import SCHEMA, place_records
-from honeyguide.core.records.answers import (
+from honeyguide.core.records.command_records import (
     ListedLinkRecord,
     UrlRecord,
     UrlStep,

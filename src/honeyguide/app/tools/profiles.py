@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from honeyguide.app.tools.evaluate import LearnedProfile
     from honeyguide.core.pick.learn import ProfileChange, Proposal
     from honeyguide.core.records import Record
-    from honeyguide.core.records.answers import ProfileRecord
+    from honeyguide.core.records.command_records import ProfileRecord
     from honeyguide.core.rules.language import Rule
 
 SCHEMAS = ("pick", "crawl", "plan", "signals")

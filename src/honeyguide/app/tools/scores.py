@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
-    from honeyguide.core.records.answers import LinkScoreRecord, PageScoreRecord
+    from honeyguide.core.records.command_records import LinkScoreRecord, PageScoreRecord
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.files.answers import RememberingReader
+from honeyguide.adapters.files.kept_responses import RememberingReader
 from honeyguide.adapters.files.results import picked_of
 from honeyguide.adapters.html.content import HtmlReader
 from honeyguide.app.arguments import strategy_profile
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from honeyguide.adapters.files.answers import KeptFetcher, KeptReader
-    from honeyguide.app.views.answers import Answers
+    from honeyguide.adapters.files.kept_responses import KeptFetcher, KeptReader
+    from honeyguide.app.views.kept_pick import KeptPick
     from honeyguide.core.page.page import Page
     from honeyguide.core.pick.evaluate import Picked
     from honeyguide.core.records import Record
@@ -125,7 +125,7 @@ class _Memory(RememberingReader):
 class WhatIf:
     """The picks of a file, again and again. `text` is the profile that is tried, `labels` what pages are, by site and page."""
 
-    answers: Answers
+    kept: KeptPick
     name: str = "mine"
     text: str = ""
     version: int = 0
@@ -133,9 +133,9 @@ class WhatIf:
 
     def __post_init__(self) -> None:
         """Begin with the profile of the pick, unchanged."""
-        self.sites = self.answers.sites()
-        self.request = self.answers.request()
-        self._memory = _Memory(self.answers.fetcher(None), self.answers.reader(HtmlReader()))
+        self.sites = self.kept.sites()
+        self.request = self.kept.request()
+        self._memory = _Memory(self.kept.fetcher(None), self.kept.reader(HtmlReader()))
         self._before: dict[str, Picked] = {}
         self._first = self._job(self.request.profile)
         self.parent = str(self.request.profile or self._first.profile.name)
@@ -214,7 +214,7 @@ class WhatIf:
         first = self._first
         made = first.profile.name, first.profile.hash, self.request.strategy, self.request.options
         like = dict(zip(("profile", "profile_hash", "strategy", "options"), made, strict=True))
-        return self.answers.record(site, like) or await first.pick(site)
+        return self.kept.record(site, like) or await first.pick(site)
 
     async def compare(self, site: str) -> tuple[Picked, Picked, list[Record]]:
         """Give a site before and now, and which picks differ, with the reason of each."""

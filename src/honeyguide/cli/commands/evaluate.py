@@ -34,7 +34,7 @@ from honeyguide.cli.output import (
     say,
 )
 from honeyguide.cli.progress import Progress
-from honeyguide.core.records.answers import PickChangeRecord, PlanChangeRecord
+from honeyguide.core.records.command_records import PickChangeRecord, PlanChangeRecord
 from honeyguide.core.records.fields import columns
 from honeyguide.core.url.url import display
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from honeyguide.app.files import SiteRow
-    from honeyguide.app.views.answers import Answers
+    from honeyguide.app.views.kept_pick import KeptPick
     from honeyguide.core.records import Record
 
     Sink: TypeAlias = "PrintedRecords | PickFile"
@@ -142,10 +142,10 @@ def pick(sites: tuple[str, ...], options: _Options, choice: _PickChoice, fetchin
         }
         run = PickRun(settings, tuple(row.text for row in rows), output, columns)
         sink = PickFile(Path(file), run, restart=options.restart)
-    with closing(sink), _answers(options) as answers:
-        if answers is not None and answers.keeps:
-            answers.note([row.text for row in rows], request, choice.profile)
-        _Work(rows, request, fetching, sink, options, answers, _command(sites, options, choice)).run()
+    with closing(sink), _kept_pick(options) as kept:
+        if kept is not None and kept.keeps:
+            kept.note([row.text for row in rows], request, choice.profile)
+        _Work(rows, request, fetching, sink, options, kept, _command(sites, options, choice)).run()
 
 
 def _command(sites: tuple[str, ...], options: _Options, choice: _PickChoice) -> str:
@@ -157,7 +157,7 @@ def _command(sites: tuple[str, ...], options: _Options, choice: _PickChoice) -> 
     return shlex.join([*words, *option_words(choice, deciding)])
 
 
-def _answers(options: _Options) -> AbstractContextManager[Answers | None]:
+def _kept_pick(options: _Options) -> AbstractContextManager[KeptPick | None]:
     keep, replay = options.keep, options.replay
     if keep is not None and replay is not None and Path(keep).absolute() != Path(replay).absolute():
         raise click.UsageError(
@@ -166,9 +166,9 @@ def _answers(options: _Options) -> AbstractContextManager[Answers | None]:
     file = keep or replay
     if file is None:
         return nullcontext()
-    from honeyguide.app.views.answers import opened_answers  # only for those who want it
+    from honeyguide.app.views.kept_pick import opened_kept_pick  # only for those who want it
 
-    return opened_answers(file, keeps=keep is not None, replays=replay is not None)
+    return opened_kept_pick(file, keeps=keep is not None, replays=replay is not None)
 
 
 def _destination(options: _Options) -> tuple[str | None, str]:
@@ -199,7 +199,7 @@ class _Work:
     fetching: FetchOptions
     sink: Sink
     options: _Options
-    answers: Answers | None = None
+    kept: KeptPick | None = None
     command: str = ""
 
     def run(self) -> None:
@@ -260,7 +260,7 @@ class _Work:
             self.fetching.policy,
             lambda place, record: finish(missing[place], record),
             at_once=self.fetching.concurrency,
-            answers=self.answers,
+            kept=self.kept,
         )
         try:
             stopping.run(picking)

@@ -44,7 +44,7 @@ from honeyguide.cli.output import (
     write_records,
 )
 from honeyguide.cli.progress import count_of
-from honeyguide.core.records.answers import (
+from honeyguide.core.records.command_records import (
     ExplainRecord,
     PickExplainRecord,
 )

@@ -102,15 +102,15 @@ def _pick() -> Record:
 def _open_studio(*, opens: bool) -> None:
     """Pick and crawl the demo site into a folder that is gone afterwards, and look at both."""
     from honeyguide.app.library.calls import crawl
-    from honeyguide.app.views.answers import opened_answers
+    from honeyguide.app.views.kept_pick import opened_kept_pick
     from honeyguide.studio.shell import Sources
 
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="honeyguide-"))
         address, kept, store = stack.enter_context(serve_demo()), f"{folder}/kept.db", f"{folder}/crawl.db"
-        with opened_answers(kept, keeps=True, replays=False) as answers:
-            answers.note([address], PickRequest(), None)
-            stopping.run(pick_sites([address], PickRequest(), DEMO_POLICY, lambda *_: None, answers=answers))
+        with opened_kept_pick(kept, keeps=True, replays=False) as kept_pick:
+            kept_pick.note([address], PickRequest(), None)
+            stopping.run(pick_sites([address], PickRequest(), DEMO_POLICY, lambda *_: None, kept=kept_pick))
         for _ in crawl(address, topic="alarm|sprinkler|fire", store=store, policy=DEMO_POLICY):
             pass
         say("Larkspur Fire is a company that does not exist; its website is served on this machine.")
@@ -210,10 +210,10 @@ def run_studio(
 
     if keep is not None:
         from honeyguide.app.tools.results import read
-        from honeyguide.app.views.answers import opened_answers
+        from honeyguide.app.views.kept_pick import opened_kept_pick
         from honeyguide.app.views.what_if import WhatIf
 
-        sources.what_if = WhatIf(stack.enter_context(opened_answers(keep, keeps=False, replays=True)))
+        sources.what_if = WhatIf(stack.enter_context(opened_kept_pick(keep, keeps=False, replays=True)))
         if sources.picks is not None and (other := sources.what_if.other_profile(read(sources.picks))):
             note(f"{sources.picks} {other}")
 

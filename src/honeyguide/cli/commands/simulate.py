@@ -28,7 +28,7 @@ from honeyguide.cli.options import (
 )
 from honeyguide.cli.output import Column, emit, given_format, output_options, print_table, say
 from honeyguide.cli.progress import Progress
-from honeyguide.core.records.answers import OutcomeRecord, ReplayRecord
+from honeyguide.core.records.command_records import OutcomeRecord, ReplayRecord
 from honeyguide.core.records.fields import columns
 from honeyguide.errors import shown
 from honeyguide.report import write_sheet

@@ -44,7 +44,7 @@ from honeyguide.cli.output import (
     verbose_option,
 )
 from honeyguide.core.records import is_relevant
-from honeyguide.core.records.answers import (
+from honeyguide.core.records.command_records import (
     LinkScoreRecord,
     ListedLinkRecord,
     PageScoreRecord,

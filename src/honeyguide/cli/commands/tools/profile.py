@@ -21,7 +21,7 @@ from honeyguide.cli.output import (
     print_table,
     say,
 )
-from honeyguide.core.records.answers import ProfileCheckRecord, ProfileRecord
+from honeyguide.core.records.command_records import ProfileCheckRecord, ProfileRecord
 from honeyguide.core.records.fields import columns
 
 if TYPE_CHECKING:

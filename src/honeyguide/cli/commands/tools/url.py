@@ -19,7 +19,7 @@ from honeyguide.cli.output import (
     print_table,
     say,
 )
-from honeyguide.core.records.answers import (
+from honeyguide.core.records.command_records import (
     UrlRecord,
     UrlVerdictRecord,
 )

@@ -1,7 +1,7 @@
 """The file of `pick --keep`: opened to keep what is fetched, to pick again from what was kept, or both.
 
-Owns: `Answers`, and how the file says which pick made it. Must not know: options, terminals, how answers are stored
-(`adapters.files.answers`). Start reading at `opened_answers`.
+Owns: `KeptPick`, and how the file says which pick made it. Must not know: options, terminals, how responses are stored
+(`adapters.files.kept_responses`). Start reading at `opened_kept_pick`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from honeyguide import __version__
-from honeyguide.adapters.files.answers import AnswerFile, KeptFetcher, KeptReader
+from honeyguide.adapters.files.kept_responses import KeptFetcher, KeptReader, ResponseFile
 from honeyguide.app.arguments import lasting_name
 from honeyguide.app.pick import PickRequest
 from honeyguide.app.tools.checked import check_fields
@@ -34,10 +34,10 @@ _TUPLES = ("include", "exclude", "want", "never")
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class KeptPick:
     """An open file: whether it `keeps` what is fetched, and whether it `replays` what was kept."""
 
-    file: AnswerFile
+    file: ResponseFile
     keeps: bool
     replays: bool
 
@@ -86,10 +86,10 @@ class Answers:
 
 
 @contextmanager
-def opened_answers(path: str, *, keeps: bool, replays: bool) -> Iterator[Answers]:
+def opened_kept_pick(path: str, *, keeps: bool, replays: bool) -> Iterator[KeptPick]:
     """Open a file of `pick --keep`; it is made if it is to keep something."""
-    with AnswerFile(path, writes=keeps) as file:
-        yield Answers(file, keeps, replays)
+    with ResponseFile(path, writes=keeps) as file:
+        yield KeptPick(file, keeps, replays)
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Answers of servers in one SQLite file: what a pick fetched, so that it can be repeated without a request.
+"""Responses of servers in one SQLite file: what a pick fetched, so that it can be repeated without a request.
 
 Owns: the file, and `KeptFetcher`, which asks the file before the web, or instead of it. The file may be a stranger's: its
-tables must be exactly ours, every size is bounded, and a row that is not as we write it is an error. What was made of answers
+tables must be exactly ours, every size is bounded, and a row that is not as we write it is an error. What was made of them
 (pages as they were read, records) is kept beside them to save time; where it is not as we write it, it is made again. Must
 not know: what a pick is. Start reading at `KeptFetcher`.
 """
@@ -60,15 +60,15 @@ class KeptRobots:
     crawl_delay_s: float | None = None
 
     def allows(self, _url: Url) -> bool:
-        """Leave it to the answer that is kept."""
+        """Leave it to the response that is kept."""
         return True
 
 
 _Outcome = Fetched | FetchError | KeptRobots | None  # None: an origin without robots.txt
 
 
-class AnswerFile:
-    """The file. Each answer is committed at once."""
+class ResponseFile:
+    """The file. Each response is committed at once."""
 
     def __init__(self, path: str, *, writes: bool) -> None:
         self.path = path
@@ -141,10 +141,10 @@ class AnswerFile:
             row = self._db.execute("SELECT value FROM setting WHERE name = 'request'").fetchone()
             return str(row[0])[:_MAX_OUTCOME] if row else ""
 
-    # --- answers ---
+    # --- responses ---
 
     def put(self, url: Url, part: str, outcome: _Outcome) -> None:
-        """Keep an answer, a failure, or what robots.txt says."""
+        """Keep a response, a failure, or what robots.txt says."""
         body = outcome.body if isinstance(outcome, Fetched) else b""
         if len(body) > MAX_BYTES:
             return
@@ -168,10 +168,10 @@ class AnswerFile:
             outcome, codec, size, packed = row
             return (_read(json.loads(outcome), unpack(codec, size, packed), url),)
 
-    # --- what was made of answers ---
+    # --- what was made of responses ---
 
     def put_made(self, name: str, part: str, mark: str, value: object) -> None:
-        """Keep what was made of answers, with a mark of what made it; what is too large is made anew each time."""
+        """Keep what was made of responses, with a mark of what made it; what is too large is made anew each time."""
         body = json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
         if len(body) <= _MAX_MADE:
             self._insert(name, part, mark, body)
@@ -179,7 +179,7 @@ class AnswerFile:
     def get_made(
         self, name: str, part: str, mark: str, read: Callable[[Any], _Made] = lambda value: value
     ) -> _Made | None:
-        """Give what was made of answers, as `read` reads it; None if there is nothing, something else made it, or it is damaged."""
+        """Give what was made of responses, as `read` reads it; None if there is nothing, something else made it, or it is damaged."""
         try:
             row = self._db.execute(
                 "SELECT codec, size, body FROM answer WHERE url = ? AND part = ? AND outcome = ? AND size <= ?",
@@ -250,7 +250,7 @@ _KINDS = dict(_kinds(FetchError))
 class KeptFetcher:
     """A polite fetcher that asks the file first if it `replays`, and keeps what `source` answers; without a source it only replays."""
 
-    def __init__(self, file: AnswerFile, source: RobotsFetcher | None, *, replays: bool) -> None:
+    def __init__(self, file: ResponseFile, source: RobotsFetcher | None, *, replays: bool) -> None:
         self._file = file
         self._source = source
         self._replays = replays
@@ -258,7 +258,7 @@ class KeptFetcher:
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
     ) -> Fetched:
-        """Give an answer, or raise a failure, as it was kept; what was not kept and cannot be asked for is a `NotKeptError`."""
+        """Give a response, or raise a failure, as it was kept; what was not kept and cannot be asked for is a `NotKeptError`."""
         del validators  # of crawls
         known = self._known(url, part.value)
         if known is None:
@@ -322,7 +322,7 @@ class RememberingReader:
 class KeptReader(RememberingReader):
     """Keeps pages as they were read, or gives those that were kept: reading HTML is most of the work of a replay."""
 
-    def __init__(self, file: AnswerFile, reader: HomeReader, mark: str, *, keeps: bool) -> None:
+    def __init__(self, file: ResponseFile, reader: HomeReader, mark: str, *, keeps: bool) -> None:
         self._file = file
         self._reader = reader
         self._mark = mark
