@@ -74,7 +74,7 @@ def build(shape: shapes.ProfileShape, file: str, own: shapes.ProfileShape | None
         query=builder.query(),
         topic=builder.topic,
         crawl=core.CrawlRules(**shape.crawl.table()),
-        traps=_traps(shape),
+        traps=builder.traps(),
     )
     if problems := builder.reader.problems:
         raise ConfigError(file, limit_problems(problems))
@@ -199,6 +199,14 @@ class _Builder:
         """Read the words of a key in a table at the top of the profile."""
         return self.reader.words(getattr(getattr(self.shape, table), key), f"{table}.{key}")
 
+    def traps(self) -> core.TrapLimits:
+        """Read where traps are recognised; words are compared folded."""
+        table = self.shape.traps.table()
+        words = {"sessions": table["sessions"], "soft_404": self.words("traps", "soft_404")}
+        return core.TrapLimits(
+            **{**table, **{name: tuple(map(fold, found)) for name, found in words.items()}}
+        )
+
     def check_reserve(self, reserve: list[str], buckets: list[str], where: str) -> None:
         for name in reserve:
             if name not in buckets:
@@ -254,14 +262,6 @@ def _learner(shape: shapes.LearnerShape) -> core.LearnerRules:
     shown = {kind: table.pop(kind) for kind in ("pager", "hint", "plain")}
     lists = {kind: (one.chances, one.links) for kind, one in shown.items()}
     return core.LearnerRules(**table, lists=lists)
-
-
-def _traps(shape: shapes.ProfileShape) -> core.TrapLimits:
-    """Read where traps are recognised; words are compared folded."""
-    table = shape.traps.table()
-    for name in ("sessions", "soft_404"):
-        table[name] = tuple(fold(word) for word in table[name])
-    return core.TrapLimits(**table)
 
 
 def _from_highest(kind: Callable[..., _Entry], entries: Iterable[Any]) -> tuple[_Entry, ...]:
