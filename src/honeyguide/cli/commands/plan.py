@@ -170,7 +170,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
     chosen = profile_of(options.profile)
     _check_wanted(options, [level.name for level in chosen.levels])
     _check_source(files, options)
-    file, written = _destination(files, options)
+    place = _destination(files, options)
     named = {**shared_fields(options, PlanRequest), "profile": chosen, "files": files}
     request = PlanRequest(**named, can_enqueue=options.enqueue)
     with (
@@ -178,12 +178,7 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
         app_plan.open_plan(request, reject=rejected, on_note=progress.note, on_rows=progress.read) as session,
     ):
         if options.explain is not None:
-            row = session.find(options.explain)
-            if row is None:
-                absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
-                absent = _NOT_VISITED if options.visited else absent
-                raise InputError(f"{shown(options.explain)} {absent}", file=session.name)
-            record = session.explain(row, options.now)
+            record = _explained(options.explain, session, options)
             progress.stop()
             emit([record], tuple(record), _show_explained)
             return
@@ -198,17 +193,32 @@ def plan(files: tuple[str, ...], options: PlanOptions) -> None:
             raise InputError(_no_urls(session.refused, is_visited=options.visited), file=session.name)
         _warn(found, session)
         _write_reports(options.reports, found, session, query)
-        if file is not None:
-            write_table(Path(file), written, map(plan_record, found.entries), PlanRecord)
-        else:
-            records: Iterator[Record] = ({**plan_record(entry)} for entry in found.entries)
-            emit(records, column_names(PlanRecord), lambda entries: _show_plan(entries, found))
-        if not options.quiet:
-            tell_written((file, *options.reports), len(found.entries), "URL")
+        _write(found, place, options)
         if options.enqueue:
             urls = [entry.scored.url for entry in found.entries]
             scheduled = session.enqueue(urls, options.now, note)
             _tell_scheduled(scheduled.runs, scheduled.unfetchable, session.name)
+
+
+def _explained(url: str, session: PlanSession, options: PlanOptions) -> Record:
+    row = session.find(url)
+    if row is None:
+        absent = _NOT_IN_FILES if options.store is None else _NOT_IN_STORE
+        absent = _NOT_VISITED if options.visited else absent
+        raise InputError(f"{shown(url)} {absent}", file=session.name)
+    return session.explain(row, options.now)
+
+
+def _write(found: Plan, place: tuple[str | None, str], options: PlanOptions) -> None:
+    """Write the plan to the file of -o, or print it."""
+    file, kind = place
+    if file is not None:
+        write_table(Path(file), kind, map(plan_record, found.entries), PlanRecord)
+    else:
+        records: Iterator[Record] = ({**plan_record(entry)} for entry in found.entries)
+        emit(records, column_names(PlanRecord), lambda entries: _show_plan(entries, found))
+    if not options.quiet:
+        tell_written((file, *options.reports), len(found.entries), "URL")
 
 
 def _no_urls(refused: int, *, is_visited: bool) -> str:
