@@ -29,13 +29,14 @@ from honeyguide.core.url.url import Url
 from honeyguide.errors import ConfigError, InputError, Problem, UrlError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from honeyguide.core.text.pattern import Pattern
 
 __all__ = ["Access", "FetchPolicy", "Profile", "read_logins", "read_time"]  # front ends import them from here
 Item = TypeVar("Item")
 _STATUSES = (100, 999)
+TABLES = ("csv", "jsonl", "parquet")  # formats of files with a row for each URL
 _PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|$)")
 
 
@@ -216,6 +217,14 @@ def count_of(value: int | None, field: str, without: str = "no limit") -> int | 
     if value is not None and value < 1:
         raise InputError(f"{value} is too few; give 1 or more, or None for {without}", field=field)
     return value
+
+
+def check_tables(paths: str | Path | Sequence[str | Path], kind: str | None, field: str = "kind") -> None:
+    """Reject no file at all, and a format that there is not."""
+    if not isinstance(paths, (str, Path)) and not paths:
+        raise InputError("names no file; give at least one", field="paths")
+    if kind not in (None, *TABLES):
+        raise InputError(f"no format is named {shown(kind)}; there are {', '.join(TABLES)}", field=field)
 
 
 def score_of(value: float | None, most: float, field: str = "min_score") -> float | None:

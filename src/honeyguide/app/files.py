@@ -6,6 +6,7 @@ Owns: the names under which front ends reach the files of users. Must not know: 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.adapters.files.read import (
@@ -39,9 +40,9 @@ from honeyguide.adapters.output.write import check_replaceable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from honeyguide.core.records import Record
+    from honeyguide.ports.store import Store
 
 __all__ = [
     "IS_CUT", "MARKDOWN", "STDIN", "Folder", "NoColumnError", "PageFile", "PageTable", "PickFile", "PickRun", "Rejected",
@@ -79,12 +80,14 @@ def is_database(path: str | Path) -> bool:
     return str(path).startswith(_DATABASES)
 
 
-def store_name(path: str | Path) -> str:
+def store_name(path: Store | str | Path) -> str:
     """Give the name of a store as people may see it: without the password of a database.
 
     >>> store_name("postgresql://crawler:secret@db.example/web?password=secret")
     'postgresql://crawler@db.example/web'
     """
+    if not isinstance(path, (str, Path)):
+        return "the store"
     if not is_database(path):
         return str(path)
     scheme, _, rest = str(path).partition("?")[0].partition("://")

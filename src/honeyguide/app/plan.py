@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals
     from honeyguide.core.rules.profile import Profile
     from honeyguide.jobs.watch import Scheduled
-    from honeyguide.ports.store import Ranker
+    from honeyguide.ports.store import Ranker, Store
 
 __all__ = [
     "LEARNED", "OWN_POLICIES", "SIGNALS", "KnownUrl", "Plan", "PlanEntry", "PlanQuery", "PlanRequest",
@@ -83,16 +83,16 @@ def score_frame(frame: Any, *, now: datetime | None = None, profile: Profile | s
 
     The frame is of polars, pandas or pyarrow, and so is the result. Its columns are those of `plan_file`.
     """
-    need_parquet("the frame")
-    import polars as pl  # an extra
-
-    from honeyguide.bulk.frames import ADDED, with_scores
-
     library = type(frame).__module__.partition(".")[0]
     if library not in ("polars", "pandas", "pyarrow"):
         raise InputError(
             f"should be a frame of polars, pandas or pyarrow, not {type(frame).__name__}", field="frame"
         )
+    need_parquet("the frame")
+    import polars as pl  # an extra
+
+    from honeyguide.bulk.frames import ADDED, with_scores
+
     given = (
         pl.from_pandas(frame)
         if library == "pandas"
@@ -138,6 +138,7 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
             moment_of(now), top, min_score, max_score, levels_of(levels, chosen), per_host, budget=budget
         )
     )
+    arguments.check_tables(paths, kind)
     sources = known_sources(paths, kind, columns)
     ranker = open_known(sources, chosen, policy=policy, reject=reject)
     check_budget(ranker, query)
@@ -145,7 +146,7 @@ def plan_file(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 
 def plan_store(  # noqa: PLR0913 - settings of a library call, all by keyword
-    path: str | Path,
+    path: Store | str | Path,
     *,
     now: datetime | None = None,
     profile: Profile | str | Path = "news",

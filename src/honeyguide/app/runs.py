@@ -9,6 +9,7 @@ import os
 import time
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.app.files import is_database
@@ -26,7 +27,6 @@ from honeyguide.jobs.request import CrawlRequest, latest_runs, newest_first, res
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from honeyguide.adapters.store.postgres.store import PostgresStore
     from honeyguide.adapters.store.sqlite.store import SqliteStore
@@ -109,14 +109,21 @@ def open_store(
 
     if "\0" in str(path):
         raise StoreError(str(path), "is not a usable path")
+    if str(path) == ":memory:":
+        raise StoreError(str(path), "would keep nothing, and a store lasts: name a file")
     if (read_only or not create) and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
         raise StoreError(str(path), "no such store; create one with honeyguide crawl, or pass --store FILE")
     return SqliteStore(path, read_only=read_only)
 
 
 @contextmanager
-def opened_store(path: str | Path, *, create: bool = True, read_only: bool = False) -> Iterator[Store]:
-    """Open a store, and close it."""
+def opened_store(
+    path: Store | str | Path, *, create: bool = True, read_only: bool = False
+) -> Iterator[Store]:
+    """Open a store, and close it; one that is open stays so."""
+    if not isinstance(path, (str, Path)):
+        yield path
+        return
     store = open_store(path, create=create, read_only=read_only)
     try:
         yield store

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from heapq import nsmallest
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from honeyguide.app.arguments import profile_of
@@ -25,7 +24,7 @@ from honeyguide.jobs.watch import HOUR_S, CountedFetcher, Round, WatchBudget, Wa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from honeyguide.core.fetching import FetchPolicy
     from honeyguide.core.rules.profile import Profile
@@ -46,10 +45,7 @@ async def watch_store(
     clock: Clock | None = None,
 ) -> str:
     """Plan and crawl what a store knows, in a loop, until the budget says that it is over; gives why it ended."""
-    opening: AbstractContextManager[Store] = (
-        opened_store(store, create=False) if isinstance(store, (str, Path)) else nullcontext(store)
-    )
-    with opening as opened:
+    with opened_store(store, create=False) as opened:
         if policy.allow_private:
             reopen_refused(opened, opened.runs.list())
         named = [seed for run in latest_runs(opened.runs.list()) for seed in opened.ledger(run).seeds()]

@@ -9,18 +9,16 @@ imported again, and an import that was killed is completed by the same command.
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.files.read import pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import RawRow, no_rows, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
-from honeyguide.app.arguments import check_status, fields_of, moment_of, profile_of
+from honeyguide.app.arguments import check_status, check_tables, fields_of, moment_of, profile_of
 from honeyguide.app.known_urls.files import ZoneNote, misspelt_columns
 from honeyguide.app.runs import opened_store
 from honeyguide.core.crawl.frontier import Discovered, digest_of
@@ -39,7 +37,7 @@ from honeyguide.jobs.request import IMPORT, CrawlRequest, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from honeyguide.adapters.files.read import OnRows, Source
     from honeyguide.adapters.files.rows import Rejected
@@ -124,7 +122,7 @@ def observe(  # noqa: PLR0913 - settings of a library call, all by keyword
         raise InputError(f"should lie between 0 and 1, not {relevance:g}", field="relevance")
     check_status(status)
     when, chosen = moment_of(at, "at"), profile_of(profile)  # a mistake leaves no new store behind
-    with _opened(store) as opened:
+    with opened_store(store) as opened:
         seen = _Import(opened, chosen)
         kind = class_of(parsed.text, is_hub=False)
         when, digest = seen.past(when), seen.digest(parsed)
@@ -154,6 +152,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     relevance and the hub depth.
     """
     chosen, found = profile_of(profile), Imported()
+    check_tables(paths, kind)
     sources = sources_of(paths, kind, fields_of(columns, FIELDS), on_rows)
     if reject is not None:
         reject.expect([source.name for source in sources])
@@ -166,7 +165,7 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
     batch = list(islice(rows, _BATCH))  # before the store: an import of nothing leaves nothing behind
     if not batch:
         raise no_rows([source.name for source in sources], reject)
-    with _opened(store) as opened:
+    with opened_store(store) as opened:
         taken = _Import(opened, chosen)
         while batch:
             with opened.transaction():
@@ -182,10 +181,6 @@ def import_known(  # noqa: PLR0913 - settings of a library call, all by keyword
         for name, count in unused.items():
             on_note(f"{count:,} {'row has' if count == 1 else 'rows have'} {_UNUSED[name]}")
     return found
-
-
-def _opened(store: Store | str | Path) -> AbstractContextManager[Store]:
-    return opened_store(store) if isinstance(store, (str, Path)) else nullcontext(store)
 
 
 def _known(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.app.arguments import count_of, profile_on
+from honeyguide.app.arguments import count_of, profile_on, score_of
 from honeyguide.app.library.pages import page_from_store
 from honeyguide.app.tools.kept_pages import PageChoice, choose, stored_pages
 from honeyguide.core.rules.profile import Profile
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.app.library.pages import CrawledPage
+    from honeyguide.ports.store import Store
 
 
 def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
-    store: str | Path = "honeyguide.db",
+    store: Store | str | Path = "honeyguide.db",
     *,
     run: int | None = None,
     topic: str | None = None,
@@ -48,8 +49,8 @@ def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
     if lists and top is None:
         raise InputError("export_pages: goes with top; without it, lists are among the pages", field="lists")
     choice = PageChoice(
-        min_score=min_score,
-        min_relevance=min_relevance,
+        min_score=score_of(min_score, 10.0),  # TOPIC-2
+        min_relevance=score_of(min_relevance, 1.0, "min_relevance"),  # TOPIC-7
         path=path,
         language=language,
         changed=changed,
@@ -61,7 +62,7 @@ def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
 
 
 def _pages(
-    store: str | Path, run: int | None, profile: Profile | None, choice: PageChoice
+    store: Store | str | Path, run: int | None, profile: Profile | None, choice: PageChoice
 ) -> Iterator[CrawledPage]:
     with stored_pages(store, run, profile) as pages:
         for page in choose(pages, choice):

@@ -117,7 +117,7 @@ def _path(url: str) -> str:
 
 @contextmanager
 def stored_pages(
-    path: str | Path, number: int | None = None, profile: Profile | None = None
+    path: Store | str | Path, number: int | None = None, profile: Profile | None = None
 ) -> Iterator[Iterator[StoredPage]]:
     """Give the pages of a run while the store is open; with a profile, with the scores that it gives them."""
     with opened_store(path, read_only=True) as store:

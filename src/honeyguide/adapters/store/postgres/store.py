@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # ruff: noqa: D102 - ports/store.py says what the methods promise
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from honeyguide.adapters.clock import SystemClock
 from honeyguide.adapters.store.common.contents import SqlContents
@@ -116,6 +116,12 @@ class PostgresStore:
             queue.forget()
         self.history.forget()
         self._workers.forget()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         if self._is_closed:

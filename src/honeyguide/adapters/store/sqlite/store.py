@@ -14,7 +14,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from honeyguide.adapters.store.common.contents import SqlContents
 from honeyguide.adapters.store.common.database import named_queries, sql_text
@@ -126,6 +126,12 @@ class SqliteStore:
             queue.forget()
         self.history.forget()
         self._workers.forget()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         if self._is_closed:
