@@ -64,7 +64,7 @@ def load_policy(name: str, profile: Profile, priors: Priors) -> RecrawlPolicy:
             raise InputError(f"the policy {shown(name)}: {entry.value} {what}")
         return _OfOthers(policy, str(policy.name))
     known = ", ".join(policy_names())
-    raise InputError(f"there is no policy {shown(name)}; there are {known}")
+    raise InputError(f"there is no policy {shown(name)}; there are {known}", field="policy")
 
 
 # --- policies of other packages ---

@@ -21,6 +21,7 @@ from honeyguide.app.arguments import (
     FetchPolicy,
     all_of,
     check_no_login,
+    check_tables,
     count_of,
     fields_of,
     named_urls,
@@ -180,6 +181,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
     options = options_of(cap, include, exclude)
     loaded = strategy_profile(strategy, profile, query, scope, wishes_of(want, never))
     fields = fields_of(columns, PAGE_NAMES)
+    check_tables(paths, input_format, "input_format")
     sources = sources_of(paths, input_format, fields, on_rows)
     rows = PageRows(sources, None if base is None else url_of(base), reject)
     for url, listed in rows.pages():

@@ -63,6 +63,8 @@ class Access:
 
     def __post_init__(self) -> None:
         problems = [*_header_problems(self.headers), *_proxy_problems(self.proxy)]
+        if not _are_texts(self.logins, 3):
+            problems.append(Problem("logins", "must be tuples of three texts: host, user and password"))
         if problems:
             raise ConfigError("access", tuple(problems))
 
@@ -88,7 +90,17 @@ class Access:
         return found
 
 
+def _are_texts(values: object, size: int) -> bool:
+    """Tell whether values are tuples of so many texts."""
+    return isinstance(values, (tuple, list)) and all(
+        isinstance(one, (tuple, list)) and len(one) == size and all(isinstance(text, str) for text in one)
+        for one in values
+    )
+
+
 def _header_problems(headers: Sequence[tuple[str, str]]) -> list[Problem]:
+    if not _are_texts(headers, 2):
+        return [Problem("headers", 'must be pairs of texts, such as (("X-Key", "1"),)')]
     if len(headers) > MAX_HEADERS:
         return [Problem("header", f"{len(headers)} are too many; {MAX_HEADERS} are allowed")]
     found = []

@@ -19,6 +19,7 @@ from honeyguide.app.arguments import (
     count_of,
     lasting_name,
     needs_topic,
+    patterns_of,
     profile_on,
     read_seeds,
 )
@@ -147,9 +148,13 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
     first, alternatives = read_seeds(seeds)
     terms = tuple(related) or None
     if isinstance(profile, Profile):  # it has its topic already
-        loaded = profile if topic is None else profile_on(profile, topic, related)
+        loaded = profile if topic is None and terms is None else profile_on(profile, topic, related)
     else:
         loaded = load_profile(profile, topic=topic, related=terms)
+    if terms is not None and loaded.topic.pattern is None:
+        raise InputError("crawl: related words belong to a topic: give one", field="topic")
+    for pattern in (include, exclude):  # a wrong one is said before the crawl
+        patterns_of(pattern)
     order = traversal or ("bfs" if loaded.topic.pattern is None else "focused")
     if needs_topic(loaded, order):
         raise InputError(
@@ -205,8 +210,10 @@ class Crawl:
         if self.summary is None or self.summary.counts.states["done"]:
             return None
         seeds = ", ".join(map(str, self.job.request.seeds[:_NAMED]))
-        failure = self.summary.failure
-        return f"{seeds}: {'nothing was received' if failure is None else in_python(failure.text)}"
+        if self.summary.failure is not None:
+            return f"{seeds}: {in_python(self.summary.failure.text)}"
+        is_late = self.summary.stopped == "max_time"
+        return f"{seeds}: nothing was received{' before max_time_s was over' if is_late else ''}"
 
     def __iter__(self) -> Iterator[CrawledPage]:
         """Give the pages; leaving the loop early ends the crawl."""

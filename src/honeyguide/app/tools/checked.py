@@ -22,7 +22,7 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import honeyguide
-from honeyguide.errors import HoneyguideError, InputError
+from honeyguide.errors import HoneyguideError, InputError, PatternError, UrlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,6 +55,8 @@ _PYTHON = {
     "allow-private": "FetchPolicy(allow_private=True)",
     "netrc": "Access(logins=…)",
     "render auto": 'render="auto"',
+    "column NAME": 'columns={"url": NAME}',
+    "column FIELD=NAME": "columns={FIELD: NAME}",
     "column": "columns=",
     "store FILE": "the path of another",
     "due": "CrawlRequest(only_due=True)",
@@ -79,17 +81,35 @@ def in_python(text: str) -> str:
 
 
 @contextmanager
-def _python_errors(topic: str) -> Iterator[None]:
+def _python_errors(topic: str, given: Mapping[str, Any]) -> Iterator[None]:
     try:
         yield
     except HoneyguideError as error:
-        error.args = tuple(in_python(line).replace(_NAME_ONE, topic) for line in error.args)
+        where = _argument_of(error, given)
+        error.args = tuple(where + in_python(line).replace(_NAME_ONE, topic) for line in error.args)
         raise
 
 
-def _items(items: Iterator[Any], topic: str) -> Iterator[Any]:
+def _argument_of(error: HoneyguideError, given: Mapping[str, Any]) -> str:
+    """Name the argument that a URL or a pattern was given as: errors about texts do not know where these come from."""
+    match error:
+        case UrlError(text=text) | PatternError(pattern=text):
+            names = (name for name, value in given.items() if _has_text(value, text))
+            name = next(names, None)
+            return f"field {name}: " if name and not str(error).startswith("field ") else ""
+    return ""
+
+
+def _has_text(value: Any, text: str) -> bool:
+    values = (
+        islice(value, _MOST_ITEMS) if isinstance(value, (list, tuple, dict, set, frozenset)) else (value,)
+    )
+    return any(isinstance(one, str) and one == text for one in values)
+
+
+def _items(items: Iterator[Any], topic: str, given: Mapping[str, Any]) -> Iterator[Any]:
     """Give items whose errors name arguments."""
-    with _python_errors(topic):
+    with _python_errors(topic, given):
         yield from items
 
 
@@ -109,8 +129,9 @@ def checked(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     signature, name = inspect.signature(function), name or function.__name__
     topic = f'pass topic="fire|alarm", or {_LOADED}' if "topic" in signature.parameters else f"pass {_LOADED}"
 
-    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        for parameter, value in _bound(name, signature, args, kwargs).items():
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Mapping[str, Any]:
+        given = _bound(name, signature, args, kwargs)
+        for parameter, value in given.items():
             annotation, kind = (
                 signature.parameters[parameter].annotation,
                 signature.parameters[parameter].kind,
@@ -119,18 +140,18 @@ def checked(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
                 continue  # self; settings, which are checked as the fields of their request
             for place, expected, found in _mistakes(parameter, annotation, value):
                 raise InputError(f"{name}: {place} must be {expected}, not {_name_of(found, expected)}")
+        return {**given, **kwargs}
 
     @wraps(function)
     def eager(*args: Any, **kwargs: Any) -> Any:
-        check(args, kwargs)
-        with _python_errors(topic):
+        given = check(args, kwargs)
+        with _python_errors(topic, given):
             result = function(*args, **kwargs)
-        return _items(result, topic) if inspect.isgenerator(result) else result
+        return _items(result, topic, given) if inspect.isgenerator(result) else result
 
     @wraps(function)
     async def awaited(*args: Any, **kwargs: Any) -> Any:
-        check(args, kwargs)
-        with _python_errors(topic):
+        with _python_errors(topic, check(args, kwargs)):
             return await function(*args, **kwargs)
 
     @wraps(function)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from honeyguide.adapters.files.links import NAMES, LinkRow, LinkRows, link_of
 from honeyguide.adapters.files.rows import RawRow
 from honeyguide.app.arguments import (
+    check_tables,
     count_of,
     fields_of,
     position_of,
@@ -115,9 +116,9 @@ def link_row(url: str | Url, anchor: str = "", context: str = "", position: str 
 def score_page(  # noqa: PLR0913 - settings of a library call, all by keyword
     page: bytes | str | Page | None = None,
     *,
-    title: str = "",
-    headings: str | Sequence[str] = (),
-    content: str = "",
+    title: str | None = None,
+    headings: str | Sequence[str] | None = None,
+    content: str | None = None,
     topic: str | None = None,
     url: str | Url = NOWHERE,
     profile: Profile | str | Path = "docs",
@@ -133,9 +134,11 @@ def score_page(  # noqa: PLR0913 - settings of a library call, all by keyword
     """
     if page is not None and (title or headings or content):
         raise InputError("a page and its texts are given; give the page, or title, headings and content")
-    lines = headings.splitlines() if isinstance(headings, str) else headings
+    if page is title is headings is content is None:
+        raise InputError("score_page: nothing is given; give the page, or title, headings and content")
     if page is None:
-        page = Page(url_of(url), title=title, h1=tuple(lines), text=content)
+        lines = headings.splitlines() if isinstance(headings, str) else headings or ()
+        page = Page(url_of(url), title=title or "", h1=tuple(lines), text=content or "")
     parsed = page if isinstance(page, Page) else parse_page(page, url)
     return page_score(parsed, profile_on(profile, topic))
 
@@ -195,6 +198,8 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
                 raise InputError("score_links: is for files, not for rows", field=name)
         rows: Iterable[LinkRow] = _given_rows(given, fields)
     else:
+        if paths:
+            check_tables(paths, input_format, "input_format")
         sources = sources_of(paths, input_format, fields, on_rows)
         rows = LinkRows(sources, reject)
         if top is not None and pays_by_columns(sources):
@@ -245,7 +250,7 @@ def relevance_level(score: float, *, profile: Profile | str | Path = "docs") -> 
     >>> [relevance_level(score) for score in (8, 5, 3, 2)]
     ['High', 'Medium', 'Low', 'Irrelevant']
     """
-    return placement.relevance_level(score, profile_of(profile))
+    return placement.relevance_level(score_of(score, 10.0, "score") or 0.0, profile_of(profile))
 
 
 def calculate_priority(
