@@ -19,7 +19,7 @@ HEAD = """# Python API
 
 <!-- Written by tools/make_reference.py from the docstrings of the public names; change those, not this. -->
 
-All names are imported from `honeyguide`. [The library](../guides/library.md) shows them at work. Names that are not on this page may change with every version.
+All names but `Answers`, `CrawlJob` and `SiteRow`, which are internal, are imported from `honeyguide`. [The library](../guides/library.md) shows them at work. Names that are not on this page may change with every version.
 
 These parameters mean the same everywhere:
 
@@ -37,14 +37,15 @@ These parameters mean the same everywhere:
 | `on_note` | receives notes, such as a sitemap that cannot be read |
 
 `Record` and `ChunkRecord` are dicts with the fields of a [record](records.md); `OnPage` is `Callable[[Record, PageAttachments], None]`, `OnRows` is `Callable[[str, int], None]`,
-`Note` is `Callable[[str], None]`. Callbacks are plain functions, not `async def`; they are called in the event loop, so keep them short. `PageClass` is `hub`, `article` or `page`.
+`Note` is `Callable[[str], None]`. Callbacks are plain functions, which the event loop calls: keep them short. `PageClass` is `hub`, `article` or `page`.
 """
+SAID_ABOVE = ("__version__", "ChunkRecord", "Record")  # dicts, and what needs no entry
 SAID_BY_NAME = 7  # words: a member with a shorter sentence is in the listing only
 
 
 def api_page() -> str:
     """Write the page: functions, types, errors."""
-    names = [name for name in honeyguide.__all__ if name != "__version__"]
+    names = [name for name in honeyguide.__all__ if name not in SAID_ABOVE]
     values = {name: inspect.unwrap(getattr(honeyguide, name)) for name in names}
     errors = {name for name in names if name.endswith("Error")}
     functions = {name for name in names if name.islower()}

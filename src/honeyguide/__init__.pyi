@@ -23,6 +23,7 @@ from honeyguide.app.library.pages import PickedPage as PickedPage
 from honeyguide.app.library.pages import PickedSite as PickedSite
 from honeyguide.app.library.stored import export_pages as export_pages
 from honeyguide.app.pick import Chooser as Chooser
+from honeyguide.app.pick import PageSelection as PageSelection
 from honeyguide.app.pick import pick_sites as pick_sites
 from honeyguide.app.pick import select_files as select_files
 from honeyguide.app.pick import select_links as select_links
@@ -45,6 +46,7 @@ from honeyguide.app.tools.pages import parse_markdown as parse_markdown
 from honeyguide.app.tools.pages import parse_page as parse_page
 from honeyguide.app.tools.profiles import load_schema as load_schema
 from honeyguide.app.tools.results import read as read
+from honeyguide.app.tools.scores import ScoredLink as ScoredLink
 from honeyguide.app.tools.scores import calculate_priority as calculate_priority
 from honeyguide.app.tools.scores import relevance_level as relevance_level
 from honeyguide.app.tools.scores import score_link as score_link
@@ -66,6 +68,8 @@ from honeyguide.core.page.page import Position as Position
 from honeyguide.core.pick.evaluate import Evaluation as Evaluation
 from honeyguide.core.pick.select import Candidate as Candidate
 from honeyguide.core.pick.select import Selection as Selection
+from honeyguide.core.records.fields import ChunkRecord as ChunkRecord
+from honeyguide.core.records.fields import Record as Record
 from honeyguide.core.recrawl.plan import Plan as Plan
 from honeyguide.core.recrawl.plan import PlanEntry as PlanEntry
 from honeyguide.core.recrawl.plan import ScoredUrl as ScoredUrl
@@ -128,6 +132,7 @@ __all__ = [
     "Budgets",
     "Candidate",
     "Chooser",
+    "ChunkRecord",
     "Clock",
     "ConfigError",
     "Content",
@@ -159,6 +164,7 @@ __all__ = [
     "Page",
     "PageAttachments",
     "PageColumns",
+    "PageSelection",
     "PageState",
     "Part",
     "PatternError",
@@ -172,6 +178,7 @@ __all__ = [
     "Problem",
     "Profile",
     "Reason",
+    "Record",
     "RecrawlPolicy",
     "Rejected",
     "Rendered",
@@ -179,6 +186,7 @@ __all__ = [
     "Run",
     "SchemaMismatchError",
     "Score",
+    "ScoredLink",
     "ScoredUrl",
     "Selection",
     "SimulateRequest",

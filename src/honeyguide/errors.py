@@ -61,7 +61,7 @@ class PatternError(ConfigError):
 
 
 class InputError(HoneyguideError, ValueError):
-    """A row or file of the user that cannot be read; the message names file, row and field."""
+    """An argument, row or file that is wrong; the message names it."""
 
     def __init__(self, what: str, *, file: str = "", row: int | None = None, field: str = "") -> None:
         self.what = what

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import re
 import subprocess
@@ -62,6 +63,16 @@ LINK = "https://a.example/fire"
 def test_every_name_is_there() -> None:
     assert len(set(honeyguide.__all__)) == len(honeyguide.__all__)
     assert [name for name in honeyguide.__all__ if getattr(honeyguide, name, None) is None] == []
+
+
+def test_what_a_function_gives_can_be_named() -> None:
+    functions = [
+        getattr(honeyguide, name) for name in honeyguide.__all__ if name.islower() and name[0] != "_"
+    ]
+    given = " ".join(str(inspect.signature(one).return_annotation) for one in functions)
+    others = {"Any", "Iterator", "None", "SqliteStore", "PostgresStore"}  # these two are a `Store`
+    assert set(re.findall(r"[A-Z]\w*", given)) - others <= set(honeyguide.__all__)
+    assert {"Record", "ChunkRecord", "ScoredLink"} <= set(honeyguide.__all__)
 
 
 def test_the_names_of_the_package_are_listed_once() -> None:

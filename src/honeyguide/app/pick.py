@@ -174,7 +174,7 @@ def select_files(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Iterator[PageSelection]:
     """Select among the links of each page of CSV, JSON lines or Parquet files, as `select_links` does for one page.
 
-    The rows of one page are adjacent; `base` is the page of rows that name none. One page is in memory at a time.
+    The rows of one page are adjacent; `base` is the page of rows that name none.
     """
     from honeyguide.adapters.files.links import PageRows
 
@@ -228,11 +228,11 @@ class PageSelection(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many links the page has, including those that lead to no page."""
+        """All links, also those to no page."""
         return len(self.selection.candidates) + len(self.page.skipped)
 
     def records(self, *, selected_only: bool = False) -> Iterator[Record]:
-        """Make a record of every link in document order, then of those that lead to no page (URL-9)."""
+        """Give records; links to no page last."""
         chosen = self.selection.selected if selected_only else self.selection.candidates
         for candidate in chosen:
             yield {"schema": SCHEMA, **candidate_record(candidate)}
@@ -243,7 +243,7 @@ class PageSelection(NamedTuple):
             yield {**dict.fromkeys(("schema", *fields(CandidateRecord))), **lists, **known}
 
     def funnel(self, profile: Profile) -> list[tuple[str, str, int]]:
-        """Count what each rule rejected, with its sentence, in the order in which rules apply: scope, filters, drops, quotas, cap."""
+        """Count what each rule rejected, in order."""
         counts = Counter(rule for _, rule in self.page.skipped)
         words = dict(scope.RULE_WORDS)
         for why in [c.rejected for c in self.selection.candidates if c.rejected is not None]:
@@ -263,7 +263,7 @@ class PageSelection(NamedTuple):
         return [(rule, words.get(rule, rule), counts[rule]) for rule in ranked]
 
     def unknown(self, profile: Profile) -> list[str]:
-        """Name the facts that were missing where the strategy would have used heads (PICK-14)."""
+        """Name facts that only heads tell (PICK-14)."""
         if not profile.strategies[self.selection.strategy].reads_heads:
             return []
         parts = [part for candidate in self.selection.candidates for part in (candidate.parts or {}).values()]

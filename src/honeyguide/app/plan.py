@@ -69,7 +69,7 @@ def rank_urls(
     top: int | None = None,
     profile: Profile | str | Path = "news",
 ) -> list[ScoredUrl]:
-    """Score known URLs and order them, best first, ties in input order (PLAN-3); no more than `top` are kept in memory."""
+    """Score known URLs and order them, best first, ties in input order (PLAN-3)."""
     moment, chosen, most = moment_of(now), profile_of(profile), arguments.count_of(top, "top")
     signals = (arguments.signals_of(row, number) for number, row in enumerate(rows, 1))
     scored = (plan.score_url(one, moment, chosen) for one in signals)

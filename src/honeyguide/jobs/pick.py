@@ -58,7 +58,7 @@ MAX_REPLACING = 30  # pages of a site that are fetched in place of dead and empt
 
 @dataclass(frozen=True, slots=True)
 class PickRequest:
-    """What to pick: the same for every site of a run. `profile` is loaded, or a name or path; None is the strategy's own.
+    """What to pick: the same for every site of a run. `profile`: None is the strategy's own.
 
     `content` is the field with the main content of a page, `markdown` or `text`; True is `markdown`.
     """

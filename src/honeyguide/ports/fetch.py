@@ -114,7 +114,10 @@ ANYWHERE = Trip()
 
 @runtime_checkable
 class Fetcher(Protocol):
-    """Fetches one URL with exactly one request, and follows no redirect."""
+    """Fetches one URL with exactly one request, and follows no redirect.
+
+    A failure is raised: `raise UnreachableError(str(url), "connection refused")`.
+    """
 
     async def fetch(
         self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE

@@ -141,8 +141,8 @@ def crawl(  # noqa: PLR0913 - settings of a library call, all by keyword
 ) -> Crawl:
     """Follow a topic from one page or several; read its pages with `for` or `async for`.
 
-    Pages come in the order in which they are fetched. With a `store`, the same call resumes: pages that the store has of
-    this crawl come first, without a request. The traversal is `focused` with a topic, else `bfs`. `max_pages` counts all
+    Pages come in the order of the crawl. With a `store`, the same call resumes: pages that the store has of it come first,
+    without a request. The traversal is `focused` with a topic, else `bfs`. `max_pages` counts all
     pages of the crawl; None is no limit.
     """
     first, alternatives = read_seeds(seeds)

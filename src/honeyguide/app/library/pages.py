@@ -33,7 +33,10 @@ _HEADER = ("URL", "Title", "Score", "Reasons")
 @dataclass(frozen=True)
 @checked_methods
 class CrawledPage:
-    """A page that a crawl requested. `html` is its body as it was read; empty if there was none, or it was not kept."""
+    """A page that a crawl requested; `url` answered, `record["url"]` was asked for.
+
+    `html` is its body as it was read, if that was kept.
+    """
 
     record: Record = field(repr=False)
     html: bytes = field(default=b"", repr=False)

@@ -36,10 +36,10 @@ def export_pages(  # noqa: PLR0913 - settings of a library call, all by keyword
     top: int | None = None,
     lists: bool = False,
 ) -> Iterator[CrawledPage]:
-    """Give the pages of a crawl from its store, without a request: of the `run` with this number, else of the newest.
+    """Give the pages of a `run` from its store, without a request; None: of the run started last.
 
     They come in the order of the visits; with `top` the best first, without lists of pages and copies. With a `topic`, or a
-    loaded `profile` that has one, its score replaces that of the crawl. The settings are the options of `honeyguide export pages` and `honeyguide rescore`.
+    loaded `profile` that has one, its score replaces that of the crawl.
     """
     is_scored = topic is not None or isinstance(profile, Profile)
     if not is_scored and (tuple(related) or profile != "docs"):

@@ -101,9 +101,7 @@ def _argument_of(error: HoneyguideError, given: Mapping[str, Any]) -> str:
 
 
 def _has_text(value: Any, text: str) -> bool:
-    values = (
-        islice(value, _MAX_ITEMS) if isinstance(value, (list, tuple, dict, set, frozenset)) else (value,)
-    )
+    values = islice(value, _MAX_ITEMS) if isinstance(value, (list, tuple, dict, set, frozenset)) else (value,)
     return any(isinstance(one, str) and one == text for one in values)
 
 
