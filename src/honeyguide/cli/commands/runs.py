@@ -92,7 +92,7 @@ class StoreOptions:
 @dataclass(frozen=True, slots=True)
 class _RunOptions(StoreOptions):
     run: int | None = option(
-        "--run N", "Which crawl, by the number that runs shows.  [default: the newest]", type=COUNT
+        "--run N", "Which crawl, by the number that runs shows.  [default: the one started last]", type=COUNT
     )
 
 

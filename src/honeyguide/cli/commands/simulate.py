@@ -160,7 +160,7 @@ class _ReplayOptions:
     )
     max_pages: int | None = option("--max-pages N", "Go to at most N pages.", type=COUNT)
     run: int | None = option(
-        "--run N", "Which crawl, by the number that runs shows.  [default: the newest]", type=COUNT
+        "--run N", "Which crawl, by the number that runs shows.  [default: the one started last]", type=COUNT
     )
 
 

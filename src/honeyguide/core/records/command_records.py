@@ -89,7 +89,7 @@ class ExplainRecord(OutputRecord):
     relevance_score: Number | None  # of its best link, 0 to 10
     lane: str | None  # lane of the queue
     priority: Number | None  # priority in the lane
-    depth: int | None  # links from a seed, by the shortest way known
+    depth: int | None  # fewest known links from a seed
     parent: str | None  # the page that led to it; null for seeds and sitemaps
     seen: int  # pages that link it
     sightings: list[SightingFields]  # the first pages that link it

@@ -180,7 +180,7 @@ class PageRecord(OutputRecord):
     url: str  # the normalised URL
     final_url: str | None  # where redirects led, if any
     status: int | None  # HTTP status; null without a response
-    depth: int  # links from a seed, by the shortest way known
+    depth: int  # fewest known links from a seed
     parent: str | None  # the page that led to it; null for seeds and sitemaps
     relevance_score: Number | None  # 0 to 10
     relevance_level: str | None  # High (8 to 10), Medium (5 to 7), Low (3 and 4), Irrelevant
@@ -230,7 +230,7 @@ class QueueRecord(OutputRecord):
     lane: str | None  # lane of the queue
     priority: Number | None  # priority in the lane
     relevance_score: Number | None  # of its best link, 0 to 10
-    depth: int  # links from a seed, by the shortest way known
+    depth: int  # fewest known links from a seed
     parent: str | None  # the page that led to it; null for seeds and sitemaps
     seen: int  # pages that link it
     rule: str | None  # the rule that decided
@@ -254,7 +254,7 @@ class RejectedRecord(OutputRecord):
     url: str | None  # the normalised URL
     rule: str | None  # the rule that decided
     reason: str | None  # the reason as a sentence
-    depth: int  # links from a seed, by the shortest way known
+    depth: int  # fewest known links from a seed
     parent: str | None  # the page that led to it; null for seeds and sitemaps
     seen: int  # pages that link it
     request_url: str | None  # the URL as requested
