@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 from types import SimpleNamespace
 from typing import cast
 
@@ -45,6 +46,8 @@ class Pages(WatchSession):
         self.plans: list[list[int]] = []
         self.planning_s = planning_s
         self.killed_after = -1
+        self.beats: list[float] = []
+        self.asked_at = inf
         self.last = dict.fromkeys(range(pages), 0.0)
 
     def latest(self, limit: int, since: float) -> Sequence[float]:
@@ -63,6 +66,10 @@ class Pages(WatchSession):
         self.plans.append(list(self.due))
         self.clock.work(self.planning_s)
         return len(self.due)
+
+    def beat(self, now: float) -> bool:
+        self.beats.append(now)
+        return now >= self.asked_at
 
     async def fetch(self, count: int) -> int:
         fetched = 0
@@ -170,3 +177,13 @@ def test_the_end_comes_in_the_middle_of_a_rest() -> None:
     ended, rounds = go(Pages(clock, 5), WatchBudget(per_hour=3, cycle_s=60.0, until=end))
     assert (ended, clock.now()) == ("until", end)
     assert rounds[-1].next_at > end
+
+
+def test_a_watch_that_rests_is_seen_and_stops_within_seconds_of_being_asked() -> None:
+    session = Pages(Working(), 50)
+    started = session.clock.now()
+    session.asked_at = started + 1000.0
+    ended, rounds = go(session, WatchBudget(per_hour=2, cycle_s=HOUR_S, rounds=9))
+    assert (ended, [one.number for one in rounds]) == ("stopped", [1])
+    assert max(later - earlier for earlier, later in pairwise(session.beats[2:])) <= 5.0
+    assert session.clock.now() <= session.asked_at + 5.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -274,3 +274,61 @@ def test_visits_that_are_written_late_do_not_hide_those_before_them(tmp_path: Pa
     found = store.history.latest_visits(9, since)
     store.close()
     assert found == [since + 90.0, since - HOUR_S / 2, since + 60.0]
+
+
+class Asking(FrozenClock):
+    """A clock that asks the workers of a store to stop while it sleeps, from a time on; it notes who was seen before."""
+
+    def __init__(self, path: Path, asked_at: float) -> None:
+        super().__init__(START)
+        self._path = path
+        self._asked_at = asked_at
+        self.seen: list[tuple[float, int]] = []
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(seconds)
+        if self.now() < START + 1.0:
+            return
+        with closing(SqliteStore(self._path)) as other:
+            self.seen += [(self.now() - one.seen_at, one.pages) for one in other.runs.workers(self.now())]
+            if self.now() >= self._asked_at:
+                other.runs.stop_workers(self.now())
+
+
+def test_a_watch_of_a_store_is_listed_with_its_pages_and_stops_when_asked(tmp_path: Path) -> None:
+    asked_at = START + 2 * HOUR_S
+    clock = Asking(tmp_path / "h.db", asked_at)
+    site, rounds = Living(clock), list[Round]()
+    with crawled(tmp_path / "h.db", clock, site) as store:
+        pace = WatchBudget(per_hour=12, cycle_s=600.0, until=START + DAY_S)
+        request = WatchRequest(pace, PROFILE, on_round=rounds.append)
+        assert asyncio.run(watch_session(store, request, site, clock).watch()) == "stopped"
+    assert clock.now() <= asked_at + 5.0 + 1.0
+    assert max(silence for silence, _ in clock.seen) <= 5.0
+    assert clock.seen[-1][1] == sum(one.fetched for one in rounds) > 0
+
+
+def test_a_watch_that_was_stopped_while_it_fetched_tells_of_the_round(tmp_path: Path) -> None:
+    clock, rounds = FrozenClock(START), list[Round]()
+
+    class Asked(Living):
+        """While a page is fetched, somebody asks, and the seconds of a heartbeat pass."""
+
+        async def fetch(
+            self, url: Url, *, validators: Validators | None = None, part: Part = Part.PAGE
+        ) -> Fetched:
+            if clock.now() > START + HOUR_S:
+                with closing(SqliteStore(tmp_path / "h.db")) as other:
+                    other.runs.stop_workers(clock.now())
+                await clock.sleep(6.0)
+            return await super().fetch(url, validators=validators, part=part)
+
+    site = Asked(clock)
+    with crawled(tmp_path / "h.db", clock, site) as store:
+        asyncio.run(clock.sleep(2 * HOUR_S))
+        before = len(site.log)
+        pace = WatchBudget(per_hour=200, cycle_s=600.0, until=START + DAY_S)
+        request = WatchRequest(pace, PROFILE, on_round=rounds.append, concurrency=1)
+        assert asyncio.run(watch_session(store, request, site, clock).watch()) == "stopped"
+    assert [(one.number, one.fetched) for one in rounds] == [(1, len(site.log) - before)]
+    assert 0 < rounds[0].fetched < rounds[0].planned

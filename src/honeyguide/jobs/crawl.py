@@ -53,13 +53,17 @@ _SHARED_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Crawler:
-    """Crawls on a fetcher that is polite by itself; the profile carries the topic."""
+    """Crawls on a fetcher that is polite by itself; the profile carries the topic.
+
+    `pages_before` are those that this process had fetched before, so that its heartbeats count all.
+    """
 
     fetcher: Fetcher
     reader: PageReader
     clock: Clock
     store: Store
     profile: Profile
+    pages_before: int = 0
 
     async def crawl(
         self,
@@ -414,7 +418,9 @@ class Session:
         """Send a heartbeat. If the answer is to stop, what was not requested yet is left to others."""
         presence = self._presence
         was_stopping = presence.stop_at is not None
-        presence.beat(now, self._pages, (slot.lease.claim for slot in self._state.window))
+        presence.beat(
+            now, self._crawler.pages_before + self._pages, (slot.lease.claim for slot in self._state.window)
+        )
         if presence.stop_at is not None and not was_stopping:
             for claim in self._tasks.keys() - presence.requested:
                 self._tasks.pop(claim).cancel()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from honeyguide.ports.store import Heartbeat, Queue
 
-_BEAT_S = 5.0  # between two heartbeats at most: others see from them that we are there, and ask us to stop by the answer
+BEAT_S = 5.0  # between two heartbeats at most: others see from them that we are there, and ask us to stop by the answer
 _STOP_S = 30.0  # that a worker waits for what is being fetched, after it was asked to stop
 
 
@@ -27,7 +27,7 @@ class Presence:
     def __init__(self, queue: Queue, now: float, lease_s: float) -> None:
         self._queue = queue
         self._lease_s = lease_s
-        self.beat_s = min(_BEAT_S, lease_s / 4)
+        self.beat_s = min(BEAT_S, lease_s / 4)
         self._renewed_at, self._held_until = now, now + lease_s
         self._lost = 0  # claims up to this number are others' by now
         self.requested: set[int] = set()

@@ -18,6 +18,7 @@ from honeyguide.core.crawl.frontier import ScheduledVisit, digest_of
 from honeyguide.core.recrawl.priors import CLASSES
 from honeyguide.core.url.url import Url
 from honeyguide.errors import AskedToWaitError, FetchError, InputError, check_least
+from honeyguide.jobs.heartbeat import BEAT_S
 from honeyguide.jobs.request import KEEP_BYTES, context_of, latest_runs
 from honeyguide.jobs.sitemaps import Listing, queue_listed
 from honeyguide.ports.fetch import Part
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     Resumable = Mapping[int, tuple[CrawlRequest, Profile]]  # by the number of the run
 
 HOUR_S = 3600.0
+STOPPED = "stopped"  # why a crawl or a watch ended that was asked to stop
 _LEAST = {"rest_s": 0, "per_host": 1, "concurrency": 1, "keep_bytes": 0, "listen_s": 0}
 # A round plans at most so often: again after fetching, if that left visits. Each of these plans asks for the best URLs at most
 # so often: again if no run can fetch some of them.
@@ -183,13 +185,18 @@ class WatchSession:
     _forget_at: float = 0.0
     _listen_at: float = 0.0
     _patience_s: dict[int, float] = field(default_factory=dict)
+    _fetched: int = 0
+    _is_stopping: bool = False  # because somebody asked for it
 
     async def watch(self) -> str:
         """Work round by round; gives why it ended. Cancelling it loses nothing: the store has what is done."""
         budget, clock = self.request.budget, self.clock
         rounds, begun = 0, clock.now() - budget.cycle_s
         while not budget.is_over(clock.now(), rounds):
+            self._check_in()
             await self.listen(clock.now())
+            if self._is_stopping:
+                return STOPPED
             now = clock.now()
             latest = self._latest(now)
             allowed = min(budget.remaining(latest, now), budget.share(now - begun))
@@ -211,9 +218,29 @@ class WatchSession:
                 )
             )
             if not budget.is_over(ended, rounds):
-                wake_at = next_at if budget.until is None else min(next_at, budget.until)
-                await clock.sleep(max(0.0, wake_at - ended))
+                await self._rest(next_at if budget.until is None else min(next_at, budget.until))
+            if self._is_stopping:
+                return STOPPED
         return "until" if budget.until is not None and clock.now() >= budget.until else "rounds"
+
+    async def _rest(self, until: float) -> None:
+        """Wait, and now and then say that we are still here, until somebody asks us to stop."""
+        while not self._is_stopping and (left_s := until - self.clock.now()) > 0:
+            await self.clock.sleep(min(left_s, BEAT_S))
+            self._check_in()
+
+    def _check_in(self) -> None:
+        """Say that we are here, whether we fetch or not; learn whether we are to stop."""
+        self._is_stopping = self._is_stopping or self.beat(self.clock.now())
+
+    def beat(self, now: float) -> bool:
+        """Send a heartbeat, as a worker of the newest run; tells whether somebody asks us to stop."""
+        run = [run for run in self.store.runs.list() if run.id in self.runs][-1]
+        lease_s = min(self.runs[run.id][1].crawl.lease_s, self.store.lease_s)
+        with self.store.transaction():
+            answer = self.store.queue(run).renew(now, now + lease_s, self._fetched)
+        self.store.flush()
+        return answer.is_stopping
 
     def _count_spent(self, now: float) -> int:
         """Count the visits or requests of the hour before `now`; other commands may have made more than the budget allows."""
@@ -240,7 +267,7 @@ class WatchSession:
         fetched = await self.fetch(allowed) if is_due else 0
         planned, planning_s = 0, 0.0
         for turn in range(_PLANS_A_ROUND):
-            if fetched >= allowed or (turn and clock.now() >= until):
+            if self._is_stopping or fetched >= allowed or (turn and clock.now() >= until):
                 break
             began = clock.now()
             more = self.plan(allowed - fetched, began)
@@ -267,6 +294,9 @@ class WatchSession:
             for run in runs:
                 self._queue(run, listing)
             self.store.flush()
+            self._check_in()
+            if self._is_stopping:
+                return
         self._listen_at = now + self.request.listen_s
 
     def _queue(self, run: Run, listing: Listing) -> None:
@@ -304,14 +334,20 @@ class WatchSession:
         # How long a site that asks for pauses may hold up the others: a cycle, or what a page with its tries takes.
         round_s = max(self.request.budget.cycle_s, _MIN_ROUND_S)
         for number in self.store.runs.due(self.clock.now()):
+            self._check_in()
+            if self._is_stopping:
+                break
             if left <= 0 or number not in self.runs:
                 continue
             request, profile = self.runs[number]
             limit_s = self._patience_s.get(number, round_s)
             request = replace(request, budgets=replace(request.budgets, max_pages=left), max_time_s=limit_s)
             before = next(run.fetched for run in self.store.runs.list() if run.id == number)
-            summary = await self.crawler(request, profile).crawl(request, self.request.on_page)
+            crawler = replace(self.crawler(request, profile), pages_before=self._fetched)
+            summary = await crawler.crawl(request, self.request.on_page)
             fetched = summary.counts.fetched - before
+            self._fetched += summary.pages
+            self._is_stopping = summary.stopped == STOPPED
             # A page that takes longer than a round would be begun again in each: the next round is longer.
             is_vain = summary.stopped == "max_time" and not fetched
             self._patience_s[number] = 2 * limit_s if is_vain else round_s

@@ -142,7 +142,10 @@ class Queue(Ledger, Protocol):
         """Take over the leases of workers that are gone, in claim order, up to the limit; the rest is queued."""
 
     def renew(self, now: float, until: float, pages: int = 0) -> Heartbeat:
-        """Send a heartbeat: our leases stay ours until then, unless we were taken for gone. We have fetched so many pages."""
+        """Send a heartbeat: our leases stay ours until then, unless we were taken for gone. We have fetched so many pages.
+
+        With the first one we are a worker of the run, also if we hold no lease.
+        """
 
     def release(self, now: float) -> None:
         """Leave all our leases to whoever comes next."""

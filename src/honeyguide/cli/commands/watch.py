@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 _STOPPED = {
     "until": "--until has come",
     "rounds": "--rounds are done",
-    **{reason: STOPPED[reason] for reason in (INTERRUPTED, TERMINATED)},
+    **{reason: STOPPED[reason] for reason in (INTERRUPTED, TERMINATED, "stopped")},
 }
 
 
@@ -197,7 +197,7 @@ def watch(options: WatchOptions, keeping: KeepOptions, fetching: FetchOptions) -
         note(refused_words(visits.refused))
     if stopped == INTERRUPTED:
         raise click.exceptions.Exit(INTERRUPTED_CODE)
-    if visits.refused == visits.verdicts.total() > 0:
+    if stopped == "stopped" or visits.refused == visits.verdicts.total() > 0:
         click.get_current_context().exit(PARTIAL)
 
 

@@ -178,6 +178,13 @@ class WorkersContract(StoreSuite):
         other.close()
         assert len(one.runs.workers(8.0)) == 1
 
+    def test_a_heartbeat_makes_a_worker_of_who_holds_nothing(self) -> None:
+        one, other = self.begin(found("/a"))
+        one.renew(5.0, 605.0, pages=3)
+        assert [(worker.run, worker.pages) for worker in other.runs.workers(6.0)] == [(1, 3)]
+        assert other.runs.stop_workers(6.0) == 1
+        assert one.renew(7.0, 607.0).is_stopping
+
     def test_what_a_worker_leaves_is_taken_over_in_its_order(self) -> None:
         one, other = self.begin(*(found(f"/{n}") for n in range(4)))
         one.claim(ask(limit=3))

@@ -22,7 +22,7 @@ _alive: set[str] = set()  # tokens of the stores that this process has open
 
 
 class SqlWorkers:
-    """The workers of one store; we are one of them as soon as we hold a lease."""
+    """The workers of one store; we are one of them as soon as we hold a lease or send a heartbeat."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -53,7 +53,7 @@ class SqlWorkers:
     def beat(self, now: float, until: float, run: int, pages: int = 0) -> Heartbeat:
         """Send a heartbeat; a worker that was taken for gone begins again, and holds nothing."""
         if self.id < 0 and not self.is_lost:
-            return Heartbeat()
+            self.register(now, until, run)
         found = self._db.changed(self._sql["heartbeat"], (now, until, run, pages, self.id))
         if found:
             # Or a long crawl looks as if it had been killed.
