@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -267,3 +268,25 @@ def test_imported_urls_that_were_refused_are_still_known(run: Run, server: Loopb
         assert records(explained.stdout)[0]["signals"]["visits"] == 150
         assert len(paths(run("crawl", "--due", *QUICK).stdout)) == 3
         assert len(paths(run("plan", "--store", "honeyguide.db", "--visited").stdout)) == 3
+
+
+def test_what_rests_after_a_night_without_a_server_says_until_when(run: Run, server: LoopbackServer) -> None:
+    with served(server) as (home,):
+        crawled(run, home)
+    make_due(home, "/a")
+    night = run("crawl", "--due", *QUICK)
+    assert night.exit_code == 3
+    told = re.search(
+        r"Stopped: (what is left rests, .* run the same command from (\S+) on to resume)\.\n", night.stderr
+    )
+    assert told is not None, night.stderr
+    assert told[2] > records(night.stdout)[0]["fetched_at"]
+    make_due(home, "/a")
+    again = run("crawl", "--due", *QUICK, "--quiet")
+    assert (again.exit_code, again.stdout) == (3, "")
+    assert re.sub(r"from \S+ on", "", again.stderr) == re.sub(
+        r"from \S+ on", "", f"Note: no page was visited: {told[1]}\n"
+    )
+    said = run("explain", f"{home}a", "--format", "table").stdout
+    assert "It is queued for its next visit: lane " in said
+    assert "was not fetched yet" not in said

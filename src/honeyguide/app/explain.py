@@ -275,6 +275,8 @@ def _state_line(record: Record, row: FrontierRow, profile: Profile) -> str:
             return f"It is queued again, not before {iso(row.due_at)} ({why or 'a visit is due'})."
         case State.QUEUED if record["command"] == IMPORT:
             return f"It is queued, and no crawl of this store has fetched it: {place}."
+        case State.QUEUED if any(one["run"] == record["run"] and one["status"] for one in record["visits"]):
+            return f"It is queued for its next visit: {place}."
         case State.QUEUED:
             return f"It is queued and was not fetched yet: {place}."
         case State.LEASED:

@@ -174,10 +174,16 @@ STOPPED = {
 }
 
 
-def stop_words(stopped: str, held: int) -> str:
-    """Say why a crawl stopped; nothing is left only if no link was `held` back by the traversal or a limit of depth."""
+def stop_words(stopped: str, held: int, next_at: float | None = None) -> str:
+    """Say why a crawl stopped; nothing is left only if no link was `held` back by the traversal or a limit of depth.
+
+    `next_at` is when the first of what has to wait may be fetched.
+    """
     if stopped == "complete" and held:
         return f"nothing is left that this command follows; {count_of(held, 'link')} rejected by its traversal or --max-depth"
+    if stopped == "due_later" and next_at is not None:
+        what = "what is left rests, because it failed or its site asks for a pause"
+        return f"{what}; run the same command from {iso(next_at)} on to resume"
     return STOPPED.get(stopped, stopped)
 
 

@@ -83,6 +83,7 @@ class Work:
     _lanes: Mapping[str, int] = field(default_factory=dict)
     _count_at: float = 0.0
     _dropped: int = 0
+    _next_at: float | None = None
     _others: Helpers = field(default_factory=lambda: Helpers(0))
 
     def __post_init__(self) -> None:
@@ -158,7 +159,7 @@ class Work:
         async def crawled() -> str:
             begin, check = partial(self._begin, out=out), partial(self._check_new, out)
             summary = await self.session.crawl(on_page, begin, self.progress.note, check)
-            self._dropped = summary.dropped
+            self._dropped, self._next_at = summary.dropped, summary.next_at
             return summary.stopped
 
         stopping.limit(self.job.request.max_time_s)
@@ -257,8 +258,9 @@ class Work:
             notes.append(refused_words(tally.refused))
         for text in [*notes, *map(waiting_words, result.waiting)][:_NOTES]:
             note(text)
-        if options.due and tally.failures:
-            note(failed_words(tally.failures))
+        stopped = stop_words(result.stopped, held_back(counts), self._next_at)
+        if options.due:
+            self._tell_due(result, stopped)
         if self._dropped:
             note(f"the store had no room for {count_of(self._dropped, 'older page')}: see --keep-limit")
         if options.quiet:
@@ -266,7 +268,7 @@ class Work:
         lines = [f"{output}: {self._summary(result)}" if output else self._summary(result)]
         if self._folder is not None:
             lines.append(f"{self._folder.root}: {count_of(self._folder.written, 'page')} as Markdown.")
-        lines.append(f"Stopped: {stop_words(result.stopped, held_back(counts))}.")
+        lines.append(f"Stopped: {stopped}.")
         if counts.lanes:
             lines.append(f"Queued: {queue_words(counts.lanes)}.")
         if result.learnt:
@@ -278,6 +280,13 @@ class Work:
         lines.append(f"{run}; honeyguide explain URL{named} says what became of a page.")
         click.echo("\n".join(map(line_for_people, lines)), err=True)
 
+    def _tell_due(self, result: CrawlResult, stopped: str) -> None:
+        """Say why visits failed, or why there was none, also to those who want no summary."""
+        if result.tally.failures:
+            note(failed_words(result.tally.failures))
+        if self.options.quiet and not result.is_done and not result.tally.verdicts:
+            note(f"no page was visited: {stopped}")
+
     def _write_reports(self, result: CrawlResult) -> None:
         from honeyguide.report import write_sheet  # only for those who want one
         from honeyguide.report.crawl import CrawlReportData, crawl_sheet
@@ -285,7 +294,7 @@ class Work:
         session = self.session
         data = CrawlReportData(
             run_record(result.run),
-            stop_words(result.stopped, held_back(result.counts)),
+            stop_words(result.stopped, held_back(result.counts), self._next_at),
             result.counts,
             with_links(session.pages(), links=False),
             found_records("external", session.ledger),

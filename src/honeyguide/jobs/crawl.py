@@ -141,6 +141,7 @@ class Session:
         self._committed_at = crawler.clock.now()
         self._presence = Presence(self._queue, self._committed_at, self._rules.lease_s)
         self._uncommitted = 0
+        self._next_at: float | None = None  # when there is more to do, after the end
         self._is_late = False
         self._wait_until: float | None = None
         self.stopped: str | None = None
@@ -268,8 +269,8 @@ class Session:
                 self._queue.block(site, until)
             case machine.Wait(until):
                 self._wait_until = until
-            case machine.Stop(why):
-                self.stopped = why
+            case machine.Stop(why, until):
+                self.stopped, self._next_at = why, until
             case _:
                 assert_never(command)
         return None
@@ -286,7 +287,7 @@ class Session:
         """Say how it went."""
         elapsed_s = self.clock.now() - self._state.started_at
         counts = self._queue.counts()
-        done = (self._pages, self._relevant, elapsed_s, counts, self._dropped, self._failure)
+        done = (self._pages, self._relevant, elapsed_s, counts, self._dropped, self._failure, self._next_at)
         return CrawlSummary(self.run.id, stopped, *done)
 
     # --- leases ---

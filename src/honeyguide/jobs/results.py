@@ -126,9 +126,9 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class CrawlSummary:
-    """How a crawl went. `pages`, `relevant` and `dropped` (bodies, for room) are of this process, `counts` of the run.
+    """How a crawl went. `pages`, `relevant` and `dropped` bodies are of this process, `counts` of the run.
 
-    `failure` says why the last page that failed did.
+    `failure` is of the last failed page; `next_at` ends long pauses.
     """
 
     run: int
@@ -139,3 +139,4 @@ class CrawlSummary:
     counts: Counts
     dropped: int = 0
     failure: Why | None = None
+    next_at: float | None = None

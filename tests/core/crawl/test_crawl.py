@@ -196,7 +196,7 @@ def test_a_short_pause_is_waited_for_and_a_long_one_ends_the_crawl() -> None:
     _, commands = step(waiting, Tick(100.0))
     assert isinstance(commands[0], AskForLeases)
     _, commands = step(state, LeasesClaimed(Claimed((), NoClaim("resting", 101.0)), 0.0))
-    assert commands == (Stop("resting"),)
+    assert commands == (Stop("resting", 101.0),)
 
 
 def test_when_time_is_over_what_has_come_is_applied_and_the_rest_left() -> None:
@@ -230,6 +230,8 @@ def test_what_is_due_is_asked_for_alone_and_its_end_says_nothing_of_the_queue() 
     assert isinstance(claim, AskForLeases)
     assert claim.ask.only_due
     assert step(state, LeasesClaimed(Claimed(), 0.0))[1] == (Stop("nothing_due"),)
-    assert step(state, LeasesClaimed(Claimed((), NoClaim("resting", 101.0)), 0.0))[1] == (Stop("due_later"),)
+    assert step(state, LeasesClaimed(Claimed((), NoClaim("resting", 101.0)), 0.0))[1] == (
+        Stop("due_later", 101.0),
+    )
     assert step(state, LeasesClaimed(Claimed((), NoClaim("resting", 99.0)), 0.0))[1] == (Wait(99.0),)
     assert step(state, LeasesClaimed(Claimed((), NoClaim("max_pages")), 0.0))[1] == (Stop("max_pages"),)

@@ -143,9 +143,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The crawl is over."""
+    """The crawl is over; there may be more to do at a time."""
 
     why: str
+    until: float | None = None
 
 
 Command = AskForLeases | Fetch | Finish | Block | Wait | Stop
@@ -249,7 +250,7 @@ def _take(state: CrawlState, granted: Claimed, now: float) -> tuple[CrawlState, 
     is_soon = rest.until is not None and rest.until - since <= state.limits.rules.patience_s
     if state.stopping is None and rest.until is not None and is_soon:
         return state, (Wait(rest.until),)
-    return state, (Stop(state.stopping or _why(rest, state.limits)),)
+    return state, (Stop(state.stopping or _why(rest, state.limits), rest.until),)
 
 
 def _why(rest: NoClaim, limits: CrawlLimits) -> str:
