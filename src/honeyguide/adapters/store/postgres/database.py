@@ -8,6 +8,7 @@ from __future__ import annotations
 
 # ruff: noqa: D102 - common/database.py says what the methods promise
 import json
+import re
 import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -286,6 +287,8 @@ class PostgresDatabase(Database):
         self._run("VACUUM")
 
     def close(self) -> None:
+        with suppress(psycopg.Error):  # or the driver complains of a transaction that nobody has ended
+            self._mode.close()
         self._connection.close()
         self._connection = cast("psycopg.Connection[tuple[Any, ...]]", ClosedConnection(self.path))
 
@@ -300,9 +303,7 @@ class PostgresDatabase(Database):
         if self.is_read_only and isinstance(error, pg.ReadOnlySqlTransaction):
             return StoreError(self.path, OPENED_TO_READ)
         if isinstance(error, pg.InsufficientPrivilege | pg.ReadOnlySqlTransaction):
-            return StoreError(
-                self.path, "this user may only read; use a role that owns the schema honeyguide"
-            )
+            return StoreError(self.path, self._lack(error))
         if isinstance(error, pg.UndefinedTable | pg.UndefinedColumn):
             return SchemaMismatchError(
                 self.path, "has other tables than a Honeyguide store; name another database"
@@ -316,10 +317,22 @@ class PostgresDatabase(Database):
                 self.path, "the connection was lost or the server was busy; run the same command again"
             )
         if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+            refused = re.findall(r"FATAL:\s*(.+)", said)  # the words of the server itself quote no password
+            if refused:
+                what = f"the server refuses the connection: {shown(refused[-1].strip(), 200)}"
+                return _PassingError(self.path, f"{what}; check the address of --store")
             return _PassingError(
                 self.path, "cannot be reached; check the address of --store and that the server runs"
             )
         return StoreError(self.path, f"cannot be used: {shown(_diagnosis(error), 200)}")
+
+    def _lack(self, error: psycopg.Error) -> str:
+        """Say which right a user lacks, and who has it."""
+        if self.is_read_only:
+            return "this user may not read the schema honeyguide; use a role that may, or grant it USAGE and SELECT"
+        if "schema" in _diagnosis(error).lower():
+            return "this user may not use the schema honeyguide, which belongs to another role; use that role"
+        return "this user may only read; use a role that owns the schema honeyguide"
 
 
 class _Sent:
