@@ -128,7 +128,7 @@ class Results:
 class CrawlSummary:
     """How a crawl went. `pages`, `relevant` and `dropped` bodies are of this process, `counts` of the run.
 
-    `failure` is of the last failed page; `next_at` ends long pauses.
+    `failure` is that of the last failed page, `next_at` the end of a long pause.
     """
 
     run: int
