@@ -7,7 +7,9 @@ import os
 import sqlite3
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore
 from honeyguide.testing.fakes import LoopbackServer, response, served
@@ -121,3 +123,22 @@ def test_a_topic_in_other_letters_is_the_same_crawl(run: Run) -> None:
         for topic in (r"fire\w+", r"fire\W+"):  # these differ
             run("crawl", home, "--topic", topic, *QUICK)
     assert numbers(run) == [1, 2, 3]
+
+
+def test_a_store_in_a_folder_that_may_not_be_read_is_not_called_missing(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del folder
+    look = os.stat
+
+    def stat(path: Any, *more: Any, **named: Any) -> os.stat_result:
+        if str(path).startswith("noread"):  # root, as in a container, may look into any folder
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, *more, **named)
+
+    monkeypatch.setattr(os, "stat", stat)
+    refused = run("runs", "--store", "noread/x.db")
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith(
+        "Error: noread/x.db: cannot be read: this user may not look into its folder; "
+    )

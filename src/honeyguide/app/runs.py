@@ -111,9 +111,20 @@ def open_store(
         raise StoreError(str(path), "is not a usable path")
     if str(path) == ":memory:":
         raise StoreError(str(path), "would keep nothing, and a store lasts: name a file")
-    if (read_only or not create) and not os.path.exists(path):  # noqa: PTH110 - the path may be hostile; this never raises
-        raise StoreError(str(path), "no such store; create one with honeyguide crawl, or pass --store FILE")
+    if read_only or not create:
+        _check_there(path)
     return SqliteStore(path, read_only=read_only)
+
+
+def _check_there(path: str | Path) -> None:
+    try:
+        os.stat(path)  # noqa: PTH116 - a hostile path may be no Path
+    except PermissionError:
+        what = "cannot be read: this user may not look into its folder; change the rights of the folder, or the user"
+        raise StoreError(str(path), what) from None
+    except (OSError, ValueError):
+        what = "no such store; create one with honeyguide crawl, or pass --store FILE"
+        raise StoreError(str(path), what) from None
 
 
 @contextmanager
