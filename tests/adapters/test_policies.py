@@ -188,6 +188,9 @@ def text(profile, priors):
 
 def branching(profile, priors):
     return FormulaPolicy("branching", lambda maths, page: 1.0 if page.waited_h > 24.0 else 0.0, "no")
+
+def void(profile, priors):
+    return FormulaPolicy("void", lambda maths, page: page.weight / (page.weight - page.weight), "no")
 """
 
 
@@ -203,7 +206,7 @@ def overdue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     info = tmp_path / "overdue-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: overdue\nVersion: 1.0\n", encoding="utf-8")
-    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless", "text", "branching")}
+    wrong = {name: f"overdue:{name}" for name in ("wrong", "endless", "text", "branching", "void")}
     names = "".join(f"{name} = {where}\n" for name, where in {**policies, **wrong}.items())
     (info / "entry_points.txt").write_text(f"[honeyguide.policies]\n{names}", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -247,6 +250,17 @@ def test_the_formula_of_the_guide_ranks_rows_and_columns_alike(overdue: Path) ->
     assert [one.scored.url for one in by_rows.entries] == [one.scored.url for one in by_columns.entries]
     assert by_rows.levels == by_columns.levels
     assert by_rows.entries[0].scored.reasons[0] == "chance of a change"
+
+
+@pytest.mark.usefixtures("overdue")
+@pytest.mark.filterwarnings("error")
+def test_a_formula_that_divides_by_nothing_is_one_sentence_of_a_simulation() -> None:
+    pytest.importorskip("numpy")
+    world = ["simulate", "recrawl", "poisson:pages=9,days=5", "-q", "--policies", "void"]
+    done = CliRunner().invoke(root, world)
+    assert (done.exit_code, done.output.count("\n")) == (1, 1), done.output
+    assert "the policy 'void'" in done.output
+    assert "RuntimeWarning" not in done.output
 
 
 @pytest.mark.usefixtures("overdue")

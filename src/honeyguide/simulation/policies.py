@@ -296,7 +296,8 @@ class SimulatedFormula(SimulatedLearned):
         self.refit_priors(now)
         sight, rates = self._sight, self.rates_of(np.arange(len(self._sight.kind)))
         waited = np.where(np.isfinite(sight.visited), now - sight.visited, SURE * rates.b / rates.a)
-        values = self._policy.value_by(np, PageColumns(waited, rates.a, rates.b, sight.weight))
+        with np.errstate(all="ignore"):  # `_sound` says what is wrong with a value
+            values = self._policy.value_by(np, PageColumns(waited, rates.a, rates.b, sight.weight))
         return _sound(np.broadcast_to(values, waited.shape), self._policy.name)
 
 
