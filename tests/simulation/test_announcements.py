@@ -80,3 +80,8 @@ def test_signals_are_checked(more: dict[str, object]) -> None:
     with pytest.raises(InputError) as caught:
         learned(**more)
     assert caught.value.field == next(iter(more))
+
+
+def test_a_signal_that_is_never_right_is_told_the_least_precision() -> None:
+    with pytest.raises(InputError, match=r"precision of 0\.01 to 1"):
+        learned(sitemap="precision=0")

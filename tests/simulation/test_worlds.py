@@ -100,12 +100,28 @@ def test_the_seed_shuffles_pages_and_nothing_else(tmp_path: Path) -> None:
             "changes.csv line 2, row 1, field importance: '0' should lie above 0",
         ),
         ("page,timestamp\nx,2024-01-01T00:00:00Z\n", "changes.csv: spans no time"),
+        ('{"page": "x"}\n', "changes.csv: is no CSV; a history is a CSV file with the columns page and timestamp"),
     ],
 )  # fmt: skip
 def test_mistakes_name_file_row_and_field(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         read_world(written(tmp_path, text), Window(), seed=1)
     assert str(error.value).replace(f"{tmp_path}/", "").startswith(message)
+
+
+def test_a_table_of_another_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"PAR1\x15\x04\x15\xff\xfe\nPAR1")
+    with pytest.raises(InputError, match="is no CSV; a history is a CSV file"):
+        read_world(str(path), Window(), seed=1)
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_cells_may_be_separated_by_semicolons_or_tabs(tmp_path: Path, sign: str) -> None:
+    plain = read_world(written(tmp_path, ROWS), Window(), seed=1)
+    other = read_world(written(tmp_path, ROWS.replace(",", sign)), Window(), seed=1)
+    assert other.pages == plain.pages
+    assert other.times.tolist() == plain.times.tolist()
 
 
 def test_a_window_beyond_the_history_is_refused(tmp_path: Path) -> None:

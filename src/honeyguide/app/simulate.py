@@ -201,9 +201,7 @@ def _signals(text: str | None, field: str) -> dict[str, float] | None:
         except ValueError:
             most = -1.0
         if not least <= values.get(name.strip(), 0.0) <= most:
-            what = (
-                "is no signal; write recall=0.95,precision=0.9,delay=6 (shares of 0 to 1, hours up to 8760)"
-            )
+            what = "is no signal; write recall=0.95,precision=0.9,delay=6 (recall of 0 to 1, precision of 0.01 to 1, hours up to 8760)"
             raise InputError(f"{shown(text)} {what}", field=field)
     return values
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from honeyguide.adapters.files.read import lines_or_errors, name_of
-from honeyguide.adapters.files.rows import csv_rows
+from honeyguide.adapters.files.rows import csv_rows, sign_of
 from honeyguide.adapters.files.signals import read_time
 from honeyguide.core.page.likeness import can_compare
 from honeyguide.core.recrawl.history import site_of
@@ -136,7 +136,7 @@ def read_world(path: str, window: Window, seed: int) -> World:
     """Read the changes of a CSV file with the columns page and timestamp; raises `InputError`."""
     name = name_of(path)
     histories: dict[str, ChangeLog] = {}
-    for raw in csv_rows(lines_or_errors(path), name, partial(_header, name=name)):
+    for raw in csv_rows(lines_or_errors(path), name, partial(_header, name=name), partial(_sign, name=name)):
         if raw.number > MAX_ROWS:
             raise InputError(f"has more than {MAX_ROWS:,} rows; split it", file=name)
         _add(histories, raw.known_values(), raw.where, raw.number)
@@ -156,6 +156,13 @@ def world_of(name: str, histories: dict[str, ChangeLog], window: Window, seed: i
     pages = sorted(histories)
     shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(len(pages))
     return _world(name, {pages[place]: histories[pages[place]] for place in shuffled}, first, last)
+
+
+def _sign(line: str, name: str) -> str:
+    """Tell what separates the cells, by the first line."""
+    if line.startswith(("PAR1", "{")):  # Parquet, JSON lines
+        raise InputError("is no CSV; a history is a CSV file with the columns page and timestamp", file=name)
+    return sign_of(line, name, lambda cells: {"page", "timestamp"} <= set(map(str.strip, cells)))
 
 
 def _header(cells: list[str], name: str) -> list[str]:
