@@ -168,3 +168,15 @@ def test_a_watch_that_waits_says_so_in_a_pipe(start: Start, crawled: Path) -> No
         f"nothing is left to spend: {visits} visits in the last hour, those of other commands too, and --per-hour is 3;"
         in line
     )
+
+
+def test_a_watch_that_was_asked_to_stop_says_so_and_is_not_done(
+    run: Run, crawled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def watch_store(*_: object) -> str:
+        return "stopped"
+
+    monkeypatch.setattr("honeyguide.cli.commands.watch.watch_store", watch_store)
+    result = run("watch", "--per-hour", "10")
+    assert (result.exit_code, crawled.exists()) == (3, True)
+    assert "Stopped: honeyguide workers stop asked for it, " in result.stderr
