@@ -236,8 +236,7 @@ def test_a_role_that_only_reads_is_enough_to_look(tmp_path: Path) -> None:
 
 
 def test_a_role_that_may_not_do_it_is_one_sentence(tmp_path: Path) -> None:
-    import psycopg
-
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is an extra")
     url, role = server().new_database(), f"stranger_{os.getpid()}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA honeyguide")  # of another role, and empty

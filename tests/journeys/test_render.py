@@ -168,9 +168,9 @@ class TestWithoutABrowser:
 
     def test_without_the_extra(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("honeyguide.adapters.render.browser.find_spec", lambda _name: None)
-        with pytest.raises(InputError, match=r'rendering needs an extra: pip install "honeyguide\[render\]"'):
+        with pytest.raises(InputError, match=r"rendering needs a library: pip install 'playwright>=1\.65'"):
             honeyguide.pick("acme.example", render="auto")
-        with pytest.raises(InputError, match="rendering needs an extra"):
+        with pytest.raises(InputError, match="rendering needs a library"):
             list(honeyguide.crawl("https://acme.example/", render="always"))
 
     def test_a_command_leaves_no_store_behind(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
