@@ -224,7 +224,7 @@ function mark() {
       row.append(said);
     }
     const chip = document.createElement("li");
-    chip.append(isNumber ? `${name} ${was} → ${field.value}` : `words of ${name}`, back(field, "×", undo));
+    chip.append(isNumber ? `${name} ${was} → ${field.value}` : name, back(field, "×", undo));
     chips.push(chip);
   }
   one("[data-what-if-changes]").replaceChildren(...chips);

@@ -77,9 +77,10 @@ def _field(control: Control, was: Any) -> str:
     """Write a control; `was` is its value in the profile of the pick, which marks it as changed."""
     name, key = escape(control.name), escape(control.key)
     if isinstance(control.value, list):
+        title = f"words of {control.words}" if control.kind == "words" else _HEADINGS[control.kind]
         words, first = (escape("\n".join(map(str, one))) for one in (control.value, was))
         return (
-            f'<div class="field words"><label>{escape(control.words)}<textarea data-control="{key}" data-was="{first}" data-name="{escape(control.words)}" '
+            f'<div class="field words"><label>{escape(control.words)}<textarea data-control="{key}" data-was="{first}" data-name="{escape(title)}" '
             f'rows="4" spellcheck="false">{words}</textarea></label></div>'
         )
     least = ' min="1"' if control.kind == "cap" else ' min="0"' if control.kind == "quota" else ""

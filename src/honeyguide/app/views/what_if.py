@@ -276,9 +276,11 @@ def _controls(table: Any, strategy: str) -> Iterator[Control]:
         if isinstance(words, list) and 0 < len(words) <= MAX_WORDS:
             yield Control("words", name, "", name.replace("_", " "), [str(word) for word in words])
     wanted = [str(word) for word in table.get("want", {}).get("pages", [])]
-    yield Control("want", "pages", "", "kinds or words of pages that every pick is to have", wanted)
+    yield Control("want", "pages", "", "kinds of pages, or words, that every pick is to have", wanted)
     rules = [*table.get("filter", []), *settings.get("filter", [])]
-    yield Control("filters", "filters", "", "filters: a rule that you delete rejects nothing", _ids(rules))
+    yield Control(
+        "filters", "filters", "", "delete a filter from the list, and it rejects nothing", _ids(rules)
+    )
 
 
 def _change(table: dict[str, Any], control: Control, strategy: str, inherited: dict[str, Any]) -> None:
