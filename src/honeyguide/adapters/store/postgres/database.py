@@ -302,7 +302,7 @@ class PostgresDatabase(Database):
             return StoreError(self.path, "has no such database; create it with createdb")
         if self.is_read_only and isinstance(error, pg.ReadOnlySqlTransaction):
             return StoreError(self.path, OPENED_TO_READ)
-        if isinstance(error, pg.InsufficientPrivilege | pg.ReadOnlySqlTransaction):
+        if isinstance(error, pg.InsufficientPrivilege | pg.ReadOnlySqlTransaction | pg.InvalidSchemaName):
             return StoreError(self.path, self._lack(error))
         if isinstance(error, pg.UndefinedTable | pg.UndefinedColumn):
             return SchemaMismatchError(
@@ -330,7 +330,10 @@ class PostgresDatabase(Database):
         """Say which right a user lacks, and who has it."""
         if self.is_read_only:
             return "this user may not read the schema honeyguide; use a role that may, or grant it USAGE and SELECT"
-        if "schema" in _diagnosis(error).lower():
+        lacking = _diagnosis(error).lower()
+        if "database" in lacking:
+            return "this user may not make the schema honeyguide in this database; use the role that owns it"
+        if "schema" in lacking:
             return "this user may not use the schema honeyguide, which belongs to another role; use that role"
         return "this user may only read; use a role that owns the schema honeyguide"
 
