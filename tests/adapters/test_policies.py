@@ -255,7 +255,7 @@ def test_the_formula_of_the_guide_ranks_rows_and_columns_alike(overdue: Path) ->
 @pytest.mark.usefixtures("overdue")
 @pytest.mark.filterwarnings("error")
 def test_a_formula_that_divides_by_nothing_is_one_sentence_of_a_simulation() -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy")  # an extra
     world = ["simulate", "recrawl", "poisson:pages=9,days=5", "-q", "--policies", "void"]
     done = CliRunner().invoke(root, world)
     assert (done.exit_code, done.output.count("\n")) == (1, 1), done.output
@@ -265,7 +265,7 @@ def test_a_formula_that_divides_by_nothing_is_one_sentence_of_a_simulation() -> 
 
 @pytest.mark.usefixtures("overdue")
 def test_the_formula_of_the_guide_runs_in_simulations() -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy")  # an extra
     request = SimulateRequest(("poisson:pages=60,days=20",), policies=("overdue", "uniform"), budgets=("5d",))
     found = {one.policy: one.freshness for one in simulate_policies(request)}
     assert list(found)[:3] == ["overdue", "uniform", "known-rates"]
@@ -279,7 +279,7 @@ def test_the_formula_of_the_guide_runs_in_simulations() -> None:
 
 @pytest.mark.usefixtures("plugin")
 def test_a_policy_without_a_formula_is_simulated_page_by_page() -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy")  # an extra
     request = SimulateRequest(("poisson:pages=40,days=9",), policies=("shortest",))
     assert simulate_policies(request)[0].policy == "shortest"
     large = SimulateRequest(("poisson:pages=90000,days=60",), policies=("shortest",), budgets=("90000/day",))
@@ -292,7 +292,7 @@ def test_a_policy_without_a_formula_is_simulated_page_by_page() -> None:
     [("wrong", "cannot value pages: "), ("endless", "no number"), ("text", "convert string to float")],
 )
 def test_a_formula_that_fails_is_one_sentence(overdue: Path, name: str, message: str) -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy")  # an extra
     for path in write_known(overdue):
         with pytest.raises(InputError, match=message):
             plan_file(path, now=NOW, policy=name)
@@ -301,7 +301,7 @@ def test_a_formula_that_fails_is_one_sentence(overdue: Path, name: str, message:
 
 
 def test_a_formula_that_branches_is_told_to_use_where(overdue: Path) -> None:
-    pytest.importorskip("numpy")
+    pytest.importorskip("numpy")  # an extra
     with pytest.raises(InputError, match=r"use maths\.where instead of if") as caught:
         plan_file(write_known(overdue)[1], now=NOW, policy="branching")
     assert "\n" not in str(caught.value)

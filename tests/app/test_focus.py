@@ -35,7 +35,7 @@ def site(seed: int = 7, count: int = 60) -> dict[str, bytes]:
 
 def focused(pages: Mapping[str, bytes], at_once: int = 1, **settings: object) -> list[str]:
     order: list[str] = []
-    with Focus(f"{SITE}/", topic="fire|alarm", clock=FrozenClock(), **settings) as focus:  # type: ignore[arg-type]
+    with Focus(f"{SITE}/", topic="fire|alarm", clock=FrozenClock(), **settings) as focus:  # type: ignore[arg-type]  # settings
         while urls := focus.next(at_once):
             order += urls
             for url in reversed(urls):  # answers come in any order

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 pl = pytest.importorskip("polars")  # an extra
 
 from honeyguide.bulk.batches import ParquetFile, TextFile  # noqa: E402 - needs polars
-from honeyguide.bulk.learned_table import _MANY_VISITS, LearnedTable  # noqa: E402
+from honeyguide.bulk.learned_table import _MANY_VISITS, LearnedTable  # noqa: E402 - needs polars
 
 NOW = datetime(2026, 5, 1, 8, tzinfo=UTC)
 PROFILE = load_profile("news")

@@ -93,7 +93,7 @@ class Web:
         del validators, part
         for _ in range(self._moments.randrange(40)):
             await asyncio.sleep(0)
-        if Random(url.target).random() < self._errors:  # noqa: S311
+        if Random(url.target).random() < self._errors:  # noqa: S311 - the same each time
             raise UnreachableError(url.as_linked, "as told")
         body = self.pages.get(url.target)
         if body is None:

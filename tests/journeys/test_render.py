@@ -56,7 +56,7 @@ def crawled(site: Site, render: str, **more: object) -> list[tuple[object, ...]]
         "max_pages": 40,
         **more,
     }
-    pages = honeyguide.crawl(site.url + "/", **settings)  # type: ignore[arg-type]
+    pages = honeyguide.crawl(site.url + "/", **settings)  # type: ignore[arg-type]  # settings
     return [
         (
             page.url.removeprefix(site.url),

@@ -125,7 +125,7 @@ def test_a_card_scores_many_links_as_it_scores_each(
 
 @given(tests=st.lists(conditions, max_size=5), links=links)
 def test_answers_given_together_change_no_decision(tests: list[object], links: list[Link]) -> None:
-    rules = RuleList(Rule(f"r{at}", "r", when=test) for at, test in enumerate(tests))  # type: ignore[arg-type]
+    rules = RuleList(Rule(f"r{at}", "r", when=test) for at, test in enumerate(tests))  # type: ignore[arg-type]  # conditions that hypothesis made
     rows = [Facts(link) for link in links]
     answer_together(rows, (rules,))
     assert [rules.first(row) for row in rows] == [rules.first(Facts(link)) for link in links]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-np = pytest.importorskip("numpy")
+np = pytest.importorskip("numpy")  # an extra
 
 from honeyguide import SimulateRequest, simulate_policies  # noqa: E402 - after the check for numpy
 from honeyguide.core.recrawl.history import Trust, precision_of, recall_of  # noqa: E402 - after the extra is known to be there

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-np = pytest.importorskip("numpy")
+np = pytest.importorskip("numpy")  # an extra
 
 from honeyguide.adapters.store.sqlite.store import SqliteStore  # noqa: E402 - after the check for numpy
 from honeyguide.app.known_urls.store import StoreTable  # noqa: E402 - after the extra is known to be there
@@ -68,7 +68,7 @@ def test_store_and_simulator_run_the_same_code(tmp_path: Path) -> None:
             table.save_priors()
             learned = table._policy  # noqa: SLF001 - the policy as the store makes it
             assert isinstance(learned, Learned)
-            states = {row.state.url: row.state for row in table._rows() if row.state}  # noqa: SLF001
+            states = {row.state.url: row.state for row in table._rows() if row.state}  # noqa: SLF001 - the rows are not public
             believed = policy.rates_of(np.arange(PAGES))
             assert [states[url].rate for url in URLS] == [
                 pytest.approx(rate, rel=1e-6) for rate in zip(*believed, strict=True)

@@ -21,7 +21,7 @@ WORDS = "plain words without any of it " * 100  # 3,000 characters
 
 def about(main: str = WORDS, *, path: str = "/x", is_list: bool = False, **page: object) -> dict[str, float]:
     """Give what each rule pays for a page."""
-    score = page_relevance(Page(Url.parse(f"https://a.example{path}"), **page), main, DOCS, is_list=is_list)  # type: ignore[arg-type]
+    score = page_relevance(Page(Url.parse(f"https://a.example{path}"), **page), main, DOCS, is_list=is_list)  # type: ignore[arg-type]  # fields of a page
     assert score is not None
     assert score.value == round(sum(reason.points for reason in score.reasons), 2)
     return {reason.rule: reason.points for reason in score.reasons}
@@ -50,7 +50,7 @@ def mentioned(every: int, times: int) -> str:
 )
 def test_a_rule_pays(rule: str, points: float, page: dict[str, object]) -> None:
     """TOPIC-7: what each rule pays."""
-    assert about(**page)[rule] == points  # type: ignore[arg-type]
+    assert about(**page)[rule] == points  # type: ignore[arg-type]  # fields of a page
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_rule_pays(rule: str, points: float, page: dict[str, object]) -> None:
     ],
 )
 def test_names_and_density_pay_nothing_below_their_bounds(page: dict[str, object]) -> None:
-    rules = about(**page)  # type: ignore[arg-type]
+    rules = about(**page)  # type: ignore[arg-type]  # fields of a page
     assert not rules.keys() & {"title-about", "url-about", "headings-about", "dense-1", "dense-2", "dense-4"}
 
 

@@ -227,6 +227,8 @@ class Source:
         import polars as pl  # a third of a second, and an extra
 
         remote = is_remote(self.path)
+        if remote:  # polars looks the region of a bucket up, which is no news for people
+            warnings.filterwarnings("ignore", ".*region' not set", UserWarning)
         scan = pl.scan_parquet(
             self.path, glob=remote, row_index_name=row_index, storage_options=_PATIENCE if remote else None
         )
@@ -321,10 +323,7 @@ def reading_parquet(name: str, advice: str = "") -> Iterator[None]:
     import polars as pl  # a third of a second, and an extra
 
     try:
-        with warnings.catch_warnings():
-            if is_remote(name):  # polars warns that it looks the region up
-                warnings.simplefilter("ignore")
-            yield
+        yield
     except InputError:
         raise
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:

@@ -102,7 +102,7 @@ def _isolation() -> Sequence[str]:
     mapped = () if os.geteuid() == 0 else ("--map-current-user",)
     command = (unshare, *mapped, "--net", "--")
     try:
-        tried = subprocess.run([*command, "true"], capture_output=True, check=False, timeout=10)  # noqa: S603
+        tried = subprocess.run([*command, "true"], capture_output=True, check=False, timeout=10)  # noqa: S603 - a command of ours
     except (OSError, subprocess.TimeoutExpired):
         return ()
     return command if tried.returncode == 0 else ()
