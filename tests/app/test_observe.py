@@ -25,7 +25,7 @@ from honeyguide import (
     plan_file,
     plan_store,
 )
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.app.runs import find_run
 from honeyguide.core.crawl.frontier import digest_of
 from honeyguide.jobs.request import newest_first
@@ -113,7 +113,7 @@ def test_what_an_import_cannot_use_is_said(
     file = tmp_path / f"known.{kind}"
     getattr(pl.DataFrame(rows), {"jsonl": "write_ndjson"}.get(kind, f"write_{kind}"))(file)
     for small in (0, 10**9):
-        monkeypatch.setattr(read, "SMALL_BYTES", small)
+        monkeypatch.setattr(sources, "SMALL_BYTES", small)
         notes: list[str] = []
         import_known(str(file), MemoryStore(), on_note=notes.append)
         assert notes == [

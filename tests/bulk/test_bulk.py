@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from honeyguide import load_profile, plan_file
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.adapters.files.rows import Rejected
 from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.core.recrawl.plan import NAMES, Plan, PlanEntry, PlanQuery
@@ -65,14 +65,14 @@ def write(path: Path, rows: list[dict[str, Any]]) -> str:
 @pytest.fixture
 def columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read small files by columns, too."""
-    monkeypatch.setattr(read, "SMALL_BYTES", 0)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 0)
     monkeypatch.setattr("honeyguide.bulk.batches._BATCH_ROWS", 70)
     monkeypatch.setattr("honeyguide.bulk.batches._CHUNK_ROWS", 70)
 
 
 def by_rows(path: str, asked: PlanQuery, monkeypatch: pytest.MonkeyPatch) -> Plan:
     with monkeypatch.context() as patch:
-        patch.setattr(read, "SMALL_BYTES", 10**9)
+        patch.setattr(sources, "SMALL_BYTES", 10**9)
         return open_known(known_sources([path]), PROFILE).plan(asked)
 
 
@@ -280,7 +280,7 @@ def test_what_only_python_reads_is_read_by_python(
 def test_the_last_of_rows_with_the_same_url_counts(
     kind: str, engine_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "SMALL_BYTES", engine_bytes)
+    monkeypatch.setattr(sources, "SMALL_BYTES", engine_bytes)
     rows = [{**GOOD, "url": f"https://a.example/{number % 4}", "visits": number} for number in range(10)]
     plan = open_known(known_sources([write(tmp_path / f"known.{kind}", rows)]), PROFILE).plan(PlanQuery(NOW))
     assert [entry.scored.signals.visits for entry in plan.entries] == [6, 7, 8, 9]
@@ -420,7 +420,7 @@ def test_an_object_store_that_does_not_answer_is_one_sentence(monkeypatch: pytes
 def test_without_the_extra_rows_are_enough_but_for_parquet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "_has_polars", lambda: False)
+    monkeypatch.setattr(sources, "_has_polars", lambda: False)
     assert plan_file(write(tmp_path / "known.csv", rows_of(50)), now=NOW).rows == 50
     with pytest.raises(InputError, match=r"pip install 'polars>=2\.1'"):
         plan_file("known.parquet", now=NOW)
@@ -462,7 +462,7 @@ def test_both_ways_count_what_ties_with_the_last(
     scores = sorted(((n * 7 % 4) / 4 for n in range(60)), reverse=True)
     expected = max(0, sum(score == scores[min(top, 60) - 1] for score in scores[top:]))
     for small in (0, 10**9):
-        monkeypatch.setattr(read, "SMALL_BYTES", small)
+        monkeypatch.setattr(sources, "SMALL_BYTES", small)
         monkeypatch.setattr(csv_blocks, "BLOCK_BYTES", 300)
         plan = open_known(known_sources([file]), PROFILE).plan(PlanQuery(NOW, top=top))
         assert plan.tied == expected

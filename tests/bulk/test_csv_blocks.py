@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide.adapters.files import rows
-from honeyguide.adapters.files.read import sources_of
 from honeyguide.adapters.files.rows import raw_rows
+from honeyguide.adapters.files.sources import sources_of
 from honeyguide.bulk import csv_blocks
 from honeyguide.bulk.csv_blocks import PlainBlock
 from honeyguide.errors import InputError

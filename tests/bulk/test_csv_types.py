@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.app.known_urls.files import known_sources, open_known
 from honeyguide.core.recrawl.plan import PlanQuery
 from honeyguide.errors import InputError
@@ -87,7 +87,7 @@ def test_a_cell_of_any_form_is_read_as_by_rows(
     path = tmp_path / "known.csv"
     path.write_text("\n".join(lines) + "\n", "utf-8")
     by_rows = planned(path)
-    monkeypatch.setattr(read, "SMALL_BYTES", 0)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 0)
     assert planned(path) == by_rows
 
 
@@ -101,7 +101,7 @@ def test_a_line_with_other_cells_is_read_as_by_rows(
     path = tmp_path / "known.csv"
     path.write_text("\n".join(["url,visits,topic_relevance", *lines]) + "\n", "utf-8")
     by_rows = planned(path, top=1)
-    monkeypatch.setattr(read, "SMALL_BYTES", 0)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 0)
     assert planned(path, top=1) == by_rows
 
 

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from honeyguide import import_known
-from honeyguide.adapters.files.read import sources_of
 from honeyguide.adapters.files.rows import RawRow, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
+from honeyguide.adapters.files.sources import sources_of
 from honeyguide.app.library import observe
 from honeyguide.bulk.known_rows import known_rows
 from honeyguide.errors import InputError

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import InputError, plan_file, score_links, select_files
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.cli import progress
 from honeyguide.cli.main import main
 from honeyguide.cli.progress import RowProgress
@@ -40,7 +40,7 @@ def evaluator(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """Both ways of reading a table, which give the same."""
     if request.param == "columns":
         pytest.importorskip("polars")  # an extra
-    monkeypatch.setattr(read, "SMALL_BYTES", 0 if request.param == "columns" else 10**9)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 0 if request.param == "columns" else 10**9)
     return str(request.param)
 
 

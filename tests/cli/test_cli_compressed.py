@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.testing.fakes import LoopbackServer, response, served
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_a_damaged_file_is_one_sentence(
 def test_what_comes_out_of_a_small_file_is_bounded(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
-    monkeypatch.setattr(read, "MAX_STREAM_BYTES", 1 << 21)
+    monkeypatch.setattr(sources, "MAX_STREAM_BYTES", 1 << 21)
     (folder / f"known.csv.{ending}").write_bytes(pack(b"\n" * (5 << 20), ending))
     result = run(*PLAN, f"known.csv.{ending}")
     assert result.exit_code == 1

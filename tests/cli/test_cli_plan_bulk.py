@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ def test_rows_and_columns_print_the_same_bytes(run: Run, monkeypatch: pytest.Mon
     Path("many.csv").write_text(rows(3000), "utf-8")
     asked = ("plan", "many.csv", *NOW, "--level", "high", "--level", "low", "--top", "50", "--per-host", "20")
     by_columns = run(*asked)
-    monkeypatch.setattr(read, "SMALL_BYTES", 10**9)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 10**9)
     by_rows = run(*asked)
     assert by_columns.exit_code == 0
     assert by_columns.stdout == by_rows.stdout != ""

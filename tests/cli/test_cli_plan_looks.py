@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import load_profile
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.app.known_urls import files as known_urls
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Listed(list[str]):
 @pytest.mark.parametrize("small", [0, 10**9])
 @pytest.mark.usefixtures("run")  # makes the files
 def test_many_urls_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch, small: int, policy: str) -> None:
-    monkeypatch.setattr(read, "SMALL_BYTES", small)
+    monkeypatch.setattr(sources, "SMALL_BYTES", small)
     table = known_urls.open_known(
         known_urls.known_sources(["known.csv"]), load_profile("news"), policy=policy
     )

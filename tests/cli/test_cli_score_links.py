@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from honeyguide import score_link, score_links
-from honeyguide.adapters.files import read
+from honeyguide.adapters.files import sources
 from honeyguide.app.known_urls import files as known_urls
 from honeyguide.core.url.url import Url
 
@@ -112,7 +112,7 @@ def test_columns_find_the_same_best_as_rows(
         found = score_links(path, topic=TOPIC, related=["await"], top=300, **more)
         return [(link.row.number, link.score.value) for link in found]
 
-    monkeypatch.setattr(read, "SMALL_BYTES", 1)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 1)
     by_columns = best()
     monkeypatch.setattr(known_urls, "pays_by_columns", lambda _: False)
     assert by_columns == best()
@@ -130,7 +130,7 @@ def test_a_card_that_reads_other_facts_scores_the_same(
         'rules = [{ id = "slug", reason = "named so", points = 5, when = { slug = { has = ["asyncio"] } } }]\n',
         "utf-8",
     )
-    monkeypatch.setattr(read, "SMALL_BYTES", 1)
+    monkeypatch.setattr(sources, "SMALL_BYTES", 1)
     path = write(tmp_path / "links.csv", made(500))
     found = list(score_links(path, topic=TOPIC, profile=tmp_path / "slugs.toml", top=100))
     assert {link.score.value for link in found} == {0.0, 5.0}
@@ -196,7 +196,7 @@ def test_wrong_rows_can_be_skipped(
 ) -> None:
     if is_large:
         pytest.importorskip("polars")  # an extra
-        monkeypatch.setattr(read, "SMALL_BYTES", 1)
+        monkeypatch.setattr(sources, "SMALL_BYTES", 1)
     rows = [
         {"url": "https://a.example/asyncio"},
         {"url": 7},

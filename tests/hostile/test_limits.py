@@ -292,7 +292,7 @@ LIMITS = [
     Limit(
         "rows on standard input",
         "4,294,967,296 bytes",
-        "adapters.files.read:MAX_STREAM_BYTES",
+        "adapters.files.sources:MAX_STREAM_BYTES",
         files.stdin_bytes,
         1000,
     ),

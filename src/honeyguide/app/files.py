@@ -9,17 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.files.read import (
-    STDIN,
-    NoColumnError,
-    expanded,
-    kind_of,
-    name_of,
-    opened,
-    read_lines,
-)
+from honeyguide.adapters.files.read import STDIN, name_of, opened, read_lines
 from honeyguide.adapters.files.rows import Rejected, no_rows
 from honeyguide.adapters.files.sites import SiteRow, check_sites, read_sites, unique
+from honeyguide.adapters.files.sources import NoColumnError, expanded, kind_of
 from honeyguide.adapters.output.page_file import (
     Folder,
     PageFile,

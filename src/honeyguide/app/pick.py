@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.files.links import PAGE_NAMES
-from honeyguide.adapters.files.read import name_of, read_lines, sources_of
+from honeyguide.adapters.files.read import name_of, read_lines
 from honeyguide.adapters.files.rows import parse_object
 from honeyguide.adapters.files.sites import SiteRow, site_row
+from honeyguide.adapters.files.sources import sources_of
 from honeyguide.adapters.output.tables import PICK_COUNTS
 from honeyguide.app.arguments import (
     FetchPolicy,
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from honeyguide.adapters.files.links import PageRow
-    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.sources import OnRows
     from honeyguide.adapters.render.fetcher import RenderingFetcher
     from honeyguide.app.views.kept_pick import KeptPick
     from honeyguide.core.pick.select import Selection

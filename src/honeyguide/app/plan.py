@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.read import expanded, name_of, need_parquet
+from honeyguide.adapters.files.read import name_of
 from honeyguide.adapters.files.rows import rejected_name
+from honeyguide.adapters.files.sources import expanded, need_parquet
 from honeyguide.adapters.policies import POLICIES, policy_names
 from honeyguide.app import arguments
 from honeyguide.app.arguments import levels_of, moment_of, profile_of
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.sources import OnRows
     from honeyguide.core.records import Record
     from honeyguide.core.records.fields import PlanRecord
     from honeyguide.core.recrawl.plan import ScoredUrl, UrlSignals

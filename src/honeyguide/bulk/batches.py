@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, Source, is_remote, opened, reading_parquet
+from honeyguide.adapters.files.read import opened
 from honeyguide.adapters.files.rows import RawRow, check_names, raw_rows
 from honeyguide.adapters.files.signals import field_name
+from honeyguide.adapters.files.sources import CUT_OFF, NoColumnError, Source, is_remote, reading_parquet
 from honeyguide.bulk.csv_blocks import PlainBlock, RowBlock, csv_blocks
 from honeyguide.bulk.signal_columns import (
     DOUBT,

@@ -31,7 +31,8 @@ from honeyguide.adapters.files.rows import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.files.read import Line, Source
+    from honeyguide.adapters.files.read import Line
+    from honeyguide.adapters.files.sources import Source
 
     Types = Mapping[str, pl.DataType]
 

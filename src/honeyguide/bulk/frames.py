@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from honeyguide.adapters.files.read import NoColumnError
 from honeyguide.adapters.files.rows import check_names
 from honeyguide.adapters.files.signals import read_signals
+from honeyguide.adapters.files.sources import NoColumnError
 from honeyguide.bulk.columns import read_scores, score_columns
 from honeyguide.bulk.signal_columns import DOUBT, TIMES, columns_of, fact_columns
 from honeyguide.core.recrawl.plan import level_of, score_url

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from honeyguide.adapters.files.read import Source
     from honeyguide.adapters.files.rows import RawRow
+    from honeyguide.adapters.files.sources import Source
 
     Pick = Callable[[Sequence[int]], list[RawRow]]
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from honeyguide.adapters.files.links import LinkRow, LinkRows
-    from honeyguide.adapters.files.read import Source
     from honeyguide.adapters.files.rows import RawRow
+    from honeyguide.adapters.files.sources import Source
     from honeyguide.core.rules.profile import Profile
 
 _CARD = "link"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from honeyguide.adapters.files.read import NoColumnError
+from honeyguide.adapters.files.sources import NoColumnError
 from honeyguide.bulk.frames import ADDED, scores_of, with_scores
 from honeyguide.bulk.signal_columns import columns_of
 from honeyguide.config import load_profile

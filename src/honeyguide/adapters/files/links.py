@@ -9,9 +9,10 @@ from hashlib import blake2b
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from honeyguide.adapters.files.read import CUT_OFF, NoColumnError, opened, reading_parquet
+from honeyguide.adapters.files.read import opened
 from honeyguide.adapters.files.rows import RawRow, raw_rows
 from honeyguide.adapters.files.signals import without_scheme
+from honeyguide.adapters.files.sources import CUT_OFF, NoColumnError, reading_parquet
 from honeyguide.core.page.page import Head, Link, Occurrence, Position
 from honeyguide.core.rules.facts import Facts
 from honeyguide.core.url.url import Url
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from honeyguide.adapters.files.read import Source
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.sources import Source
 
     Names = Mapping[str, tuple[str, ...]]  # what a column may be called: the first that a table has counts
 

@@ -9,14 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.files.read import (
-    STDIN,
-    kind_of,
-    name_of,
-    read_lines,
-    read_text,
-)
+from honeyguide.adapters.files.read import STDIN, name_of, read_lines, read_text
 from honeyguide.adapters.files.rows import json_object
+from honeyguide.adapters.files.sources import kind_of
 from honeyguide.core.pick.evaluate import (
     CORE,
     JUNK,

@@ -17,15 +17,9 @@ from math import isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.read import (
-    STDIN,
-    NoColumnError,
-    lines_or_errors,
-    name_of,
-    plain_name,
-    refuse_sheet,
-)
+from honeyguide.adapters.files.read import STDIN, lines_or_errors, name_of, plain_name
 from honeyguide.adapters.files.signals import field_name, read_signals
+from honeyguide.adapters.files.sources import NoColumnError, refuse_sheet
 from honeyguide.adapters.output.write import replacing, unwritable
 from honeyguide.core.text.printable import is_deeper
 from honeyguide.errors import InputError, shown
@@ -33,7 +27,8 @@ from honeyguide.errors import InputError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from honeyguide.adapters.files.read import Line, Source
+    from honeyguide.adapters.files.read import Line
+    from honeyguide.adapters.files.sources import Source
     from honeyguide.core.recrawl.plan import UrlSignals
 
     Record = tuple[

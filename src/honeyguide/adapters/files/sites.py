@@ -16,18 +16,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from honeyguide.adapters.files.read import (
+from honeyguide.adapters.files.read import name_of, plain_name, read_bytes
+from honeyguide.adapters.files.rows import cells_of, sign_of
+from honeyguide.adapters.files.sources import (
     SHEET,
     NoColumnError,
     kind_of,
-    name_of,
     no_parquet,
-    plain_name,
-    read_bytes,
     reading_parquet,
     refuse_sheet,
 )
-from honeyguide.adapters.files.rows import cells_of, sign_of
 from honeyguide.core.fetching import HAS_LOGIN, NO_DOT, is_word, without_login
 from honeyguide.core.url.url import Tracking, Url
 from honeyguide.errors import InputError, UrlError, shown

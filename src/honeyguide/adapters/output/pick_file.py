@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from honeyguide.adapters.files.read import need_parquet
+from honeyguide.adapters.files.sources import need_parquet
 from honeyguide.adapters.output.tables import PICK_COLUMNS, are_names, needed_columns, write_table
 from honeyguide.adapters.output.write import MAX_LINE_BYTES, PART, RecordFile
 from honeyguide.adapters.output.xlsx import read_xlsx

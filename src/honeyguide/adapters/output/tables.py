@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, is_typeddict
 
-from honeyguide.adapters.files.read import need_parquet
+from honeyguide.adapters.files.sources import need_parquet
 from honeyguide.adapters.output.write import check_replaceable, replacing
 from honeyguide.adapters.output.xlsx import TooManyRowsError, read_xlsx, write_xlsx
 from honeyguide.core.records import csv_cell, json_line, value_at

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from honeyguide.adapters.files.read import Source, pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import field_name, zoneless_fields
+from honeyguide.adapters.files.sources import Source, pays_by_columns, sources_of
 from honeyguide.adapters.policies import FormulaPolicy, IntervalPolicy, load_policy
 from honeyguide.app.arguments import fields_of
 from honeyguide.core.recrawl.plan import NAMES, KnownUrl
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import RawRow, Rejected
+    from honeyguide.adapters.files.sources import OnRows
     from honeyguide.bulk.batches import ParquetFile
     from honeyguide.bulk.file_table import ColumnTable
     from honeyguide.core.recrawl.policies import RecrawlPolicy

@@ -28,7 +28,7 @@ from honeyguide.errors import StoreError, UrlError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from honeyguide.adapters.files.read import OnRows
+    from honeyguide.adapters.files.sources import OnRows
     from honeyguide.bulk.store.columns import Ints
     from honeyguide.bulk.store.table import StoredTable
     from honeyguide.core.crawl.frontier import QueuedUrl

@@ -15,9 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from honeyguide.adapters.clock import SystemClock
-from honeyguide.adapters.files.read import pays_by_columns, sources_of
 from honeyguide.adapters.files.rows import RawRow, no_rows, raw_rows, signals_of_row
 from honeyguide.adapters.files.signals import read_flag
+from honeyguide.adapters.files.sources import pays_by_columns, sources_of
 from honeyguide.app.arguments import check_status, check_tables, fields_of, moment_of, profile_of
 from honeyguide.app.known_urls.files import ZoneNote, misspelt_columns
 from honeyguide.app.runs import opened_store
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.files.read import OnRows, Source
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.sources import OnRows, Source
     from honeyguide.bulk.known_rows import SureRow
     from honeyguide.core.recrawl.plan import UrlSignals
     from honeyguide.core.rules.profile import Profile

@@ -12,9 +12,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NotRequired, get_args, get_origin, is_typeddict
 
-from honeyguide.adapters.files.read import kind_of, name_of, need_parquet, opened, read_lines, reading_parquet
+from honeyguide.adapters.files.read import name_of, opened, read_lines
 from honeyguide.adapters.files.results import MAX_RECORD_BYTES, NO_TABLE, NoRecordError, read_picks
 from honeyguide.adapters.files.rows import json_object
+from honeyguide.adapters.files.sources import kind_of, need_parquet, reading_parquet
 from honeyguide.adapters.output.tables import PICK_COLUMNS, column_names
 from honeyguide.adapters.output.xlsx import read_xlsx
 from honeyguide.core.pick.evaluate import compare_sites

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from honeyguide.adapters.files.read import OnRows
     from honeyguide.adapters.files.rows import Rejected
+    from honeyguide.adapters.files.sources import OnRows
     from honeyguide.core.records.command_records import LinkScoreRecord, PageScoreRecord
     from honeyguide.core.rules.language import Score
     from honeyguide.core.rules.profile import Profile
@@ -183,7 +183,7 @@ def score_links(  # noqa: PLR0913 - settings of a library call, all by keyword
     >>> [(link.url, link.score.value) for link in score_links(rows, topic="API", top=1)]
     [('https://a.example/api', 10.0)]
     """
-    from honeyguide.adapters.files.read import pays_by_columns, sources_of
+    from honeyguide.adapters.files.sources import pays_by_columns, sources_of
 
     chosen = profile_on(profile, topic, related)
     top, min_score = count_of(top, "top"), score_of(min_score, 10.0)  # TOPIC-1
