@@ -23,8 +23,8 @@ from honeyguide.core.page.faults import THIN, needs_scripts
 from honeyguide.core.page.page import Head
 from honeyguide.core.pick.look import Arrival, Look, Replacement
 from honeyguide.core.pick.select import SelectionOptions, filter_links, rank, score_candidates, undecided
+from honeyguide.core.pick.wishes import missing_wishes
 from honeyguide.core.records import SCHEMA, candidate_record, point_records
-from honeyguide.core.rules.compile import RuleList
 from honeyguide.core.rules.language import Reason
 from honeyguide.core.text.fold import find_keywords
 from honeyguide.core.text.printable import tidy
@@ -36,14 +36,13 @@ from honeyguide.jobs.sitemaps import Listing, SitemapRequest, list_pages
 from honeyguide.ports.fetch import Part, RobotsFetcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from honeyguide.core.crawl.sitemap import Sitemap
     from honeyguide.core.page.page import Page
     from honeyguide.core.pick.select import Candidate, Selection
     from honeyguide.core.records.fields import PickOptions, PickRecord, SelectedRecord
-    from honeyguide.core.rules.language import Rule
     from honeyguide.core.rules.profile import Profile
     from honeyguide.core.url.url import Url
     from honeyguide.ports.fetch import Clock, Fetched, Fetcher, HomeReader
@@ -163,7 +162,7 @@ class SitePick:
         selection = await self._fetch_selected(look, await self._scored(page))
         if self.is_late:
             return self.record(Why("partial", self._late), selection)
-        self.notes += _missing_wishes(selection, profile)
+        self.notes += missing_wishes(selection, profile)
         if not selection.selected:
             return self.record(why_nothing(selection, page, body, scope), selection)
         cap = self.picker.options.cap or profile.strategies[selection.strategy].cap
@@ -401,31 +400,6 @@ class SitePick:
                 "evidence": [{"keyword": item.keyword, "text": item.text} for item in found],
             }
         return record
-
-
-def _missing_wishes(selection: Selection, profile: Profile) -> Iterator[str]:
-    """Name the wishes without a page: the site has none, a rule rejects it, or other wanted pages fill the cap."""
-    selected = {candidate.wish for candidate in selection.selected}
-    good = {candidate.wish for candidate in selection.candidates if candidate.is_good}
-    missing = [one for one in profile.strategies[selection.strategy].wants.rules if one.id not in selected]
-    absent = [one for one in missing if one.id not in good]
-    rejected = {one.id: rule for one in absent if (rule := _rejected_by(one, selection))}
-    for name, rule in rejected.items():
-        yield f"what is wanted as {name} is rejected by the rule {rule}"
-    if unknown := [one.id for one in absent if one.id not in rejected]:
-        yield f"nothing was found that is wanted as {', '.join(unknown)}"
-    if surplus := [one.id for one in missing if one.id in good]:
-        yield f"no place was left for {', '.join(surplus)}: a larger cap has one"
-
-
-def _rejected_by(wish: Rule, selection: Selection) -> str | None:
-    """Return the rule that rejects the first link that is wished for; links that were scored have no facts any more."""
-    wanted = RuleList((wish,))
-    for one in selection.candidates:
-        why, facts = one.rejected, one.facts
-        if why is not None and why.rule != "duplicate" and facts is not None and wanted.first(facts):
-            return why.rule
-    return None
 
 
 async def pick_all(

@@ -37,11 +37,8 @@ SMALL_BYTES = 100_000  # about a thousand rows; below it, rows are as fast as co
 _BLOCK_BYTES = 1 << 20
 CUT_OFF = "; it may be cut off"  # what may be wrong with a Parquet file
 _OPEN_FILES = Path("/proc/self/fd")  # Linux: reopens a file by its number
-_PATIENCE: dict[str, Any] = {
-    "timeout": "30s",
-    "connect_timeout": "10s",
-    "max_retries": 1,
-}  # with an object store
+# With an object store: seconds for a request and for a connection, and how often a request is repeated.
+_PATIENCE: dict[str, Any] = {"timeout": "30s", "connect_timeout": "10s", "max_retries": 1}
 SHEET = "spreadsheet"
 _KINDS = {
     "csv": "csv", "tsv": "csv", "jsonl": "jsonl", "ndjson": "jsonl", "parquet": "parquet", "pq": "parquet",
